@@ -1,22 +1,16 @@
 import { type MemberRole, type Right, rightsByRole } from '@skillstead/protocol'
-import { api, queries, reloadData, useData } from './api.ts'
+import { api, useData } from './api.ts'
 import { useMe } from './session.ts'
 
 /** The organisations that the signed-in user is a member of, by name; at most 100. */
-export async function readOrganisations() {
-  return (await api.listOrganisations({ limit: 100 })).organisations
+export function readOrganisations() {
+  return api.listOrganisations({ limit: 100 })
 }
 
 /** The organisations of the signed-in user; no request is sent for a visitor. */
 export function useOrganisations(enabled = true) {
   const me = useMe()
   return useData(['organisations', me?.username], readOrganisations, Boolean(me) && enabled)
-}
-
-/** Makes the pages of an organisation that the user left, or deleted, load again when they are next opened. */
-export async function forgetOrganisation(name: string): Promise<void> {
-  await queries.invalidateQueries({ queryKey: ['organisation', name], refetchType: 'none' })
-  await reloadData('organisations')
 }
 
 /** Whether a role has a right; a user without a role has none. */
@@ -31,5 +25,5 @@ export function mayDo(role: MemberRole | null | undefined, right: Right): boolea
 export function useRoleFor(owner: string): MemberRole | undefined {
   const isSelf = useMe()?.username === owner
   const { data } = useOrganisations(!isSelf)
-  return isSelf ? 'owner' : (data?.find(({ name }) => name === owner)?.role ?? undefined)
+  return isSelf ? 'owner' : (data?.organisations.find(({ name }) => name === owner)?.role ?? undefined)
 }

@@ -50,7 +50,7 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
       <Shown of={found}>
         {({ evaluations: rows, total }) => (
           <>
-            <Table columns={columns} rows={rows} toKey={({ author }) => author.username} label="Results" />
+            <Table columns={columns} rows={rows} rowKey="author" label="Results" />
             {total > rows.length && <p class="faint">{toCount(total - rows.length, 'earlier result')}.</p>}
           </>
         )}
@@ -60,8 +60,8 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
 }
 
 const columns: readonly Column<Evaluation>[] = [
-  { title: 'Model', names: true, by: ({ model }) => model, cell: ({ model }) => <bdi>{model}</bdi> },
-  { title: 'Runner', by: ({ runner }) => runner, cell: ({ runner }) => <bdi>{runner}</bdi> },
+  { title: 'Model', names: true, by: ({ model }) => model },
+  { title: 'Runner', by: ({ runner }) => runner },
   {
     title: 'With the skill',
     number: true,
@@ -74,7 +74,7 @@ const columns: readonly Column<Evaluation>[] = [
     by: ({ withoutSkill }) => (withoutSkill ? withoutSkill.passed / withoutSkill.runs : null),
     cell: ({ withoutSkill }) => (withoutSkill ? toCountsText(withoutSkill) : ''),
   },
-  { title: 'Cases', number: true, by: ({ cases }) => cases, cell: ({ cases }) => cases.toLocaleString('en') },
+  { title: 'Cases', number: true, by: ({ cases }) => cases },
   {
     title: 'By',
     by: ({ author }) => author.username,

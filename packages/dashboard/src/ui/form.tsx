@@ -1,7 +1,7 @@
-import { useMutation, type QueryKey } from '@tanstack/preact-query'
+import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { refreshAll } from '../api.ts'
+import { reloadAfterChange } from '../api.ts'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
@@ -14,15 +14,13 @@ export interface Action<Input = void> {
   readonly error: unknown
 }
 
-/** Creates an action that does its work, and then reloads all data whose key begins with one of these keys. */
-export function useAction<Input = void>(
-  work: (input: Input) => Promise<unknown>,
-  ...refreshes: readonly QueryKey[]
-): Action<Input> {
+/** Creates an action that does its work, and then reloads what the page shows. */
+export function useAction<Input = void>(work: (input: Input) => Promise<unknown>): Action<Input> {
   const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: async (input: Input) => {
+      const { pathname } = location
       await work(input)
-      await refreshAll(refreshes)
+      await reloadAfterChange(pathname)
     },
   })
   return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
@@ -34,9 +32,15 @@ export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done
   return of.done && done ? <Notice>{done}</Notice> : null
 }
 
-/** A form with its fields as text, by name. Its button is disabled while the action runs; the error is shown below. */
+export type Fields = Record<string, string>
+
+/**
+ * A form with its fields as text, by name, for an action or its work. Its button is disabled while that runs; the error is
+ * shown below.
+ */
 export function Form(props: {
-  action: Action<Record<string, string>>
+  action?: Action<Fields>
+  work?: (fields: Fields) => Promise<unknown>
   submit: string
   /** The message after success, if the page does not show the result itself. */
   done?: string
@@ -45,7 +49,9 @@ export function Form(props: {
   card?: string
   children: ComponentChildren
 }) {
-  const { action, card } = props
+  const { card, work } = props
+  const own = useAction(async (fields: Fields) => work?.(fields))
+  const { action = own } = props
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (action.busy) return
@@ -76,10 +82,11 @@ export function Form(props: {
 
 interface FieldProps {
   readonly label: string
-  readonly hint?: string
+  /** A hint below the field. */
+  readonly children?: ComponentChildren
 }
 
-function Labelled(props: FieldProps & { id: string; children: ComponentChildren }) {
+function Labelled(props: FieldProps & { id: string; hint?: ComponentChildren }) {
   const { id, label, hint, children } = props
   return (
     <div class="field">
@@ -95,11 +102,11 @@ function Labelled(props: FieldProps & { id: string; children: ComponentChildren 
 }
 
 /** A text field with a label and a hint. */
-export function Field({ label, hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+export function Field({ label, children: hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint}>
-      <input id={id} dir="auto" aria-describedby={hint && `${id}-hint`} {...input} />
+      <input id={id} dir="auto" aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
     </Labelled>
   )
 }
@@ -108,10 +115,17 @@ export function TextArea(
   props: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string },
 ) {
   const id = useId()
-  const { label, hint, value, ...area } = props
+  const { label, children: hint, value, ...area } = props
   return (
     <Labelled id={id} label={label} hint={hint}>
-      <textarea id={id} dir="auto" aria-describedby={hint && `${id}-hint`} rows={4} defaultValue={value} {...area} />
+      <textarea
+        id={id}
+        dir="auto"
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        rows={4}
+        defaultValue={value}
+        {...area}
+      />
     </Labelled>
   )
 }
@@ -169,9 +183,8 @@ export function ActionSelect<T extends string>(props: {
   value: T
   options: readonly (readonly [value: T, title: string])[]
   work: (value: T) => Promise<unknown>
-  refreshes: readonly QueryKey[]
 }) {
-  const change = useAction(props.work, ...props.refreshes)
+  const change = useAction(props.work)
   return (
     <>
       <select
@@ -193,14 +206,12 @@ export function ActionSelect<T extends string>(props: {
 
 interface WorkProps {
   work: () => Promise<unknown>
-  /** The keys of the data that is reloaded after the work. */
-  readonly refreshes?: readonly QueryKey[]
   readonly children: ComponentChildren
 }
 
 /** A button that shows whether its action is running, with the error of the action below. */
 export function ActionButton(props: WorkProps & { danger?: boolean; done?: string }) {
-  const action = useAction(props.work, ...(props.refreshes ?? []))
+  const action = useAction(props.work)
   return (
     <>
       <button type="button" class={props.danger ? 'danger' : ''} {...unlessBusy(action)}>
@@ -216,11 +227,10 @@ export function ConfirmButton(props: WorkProps & { title: ComponentChildren; act
   const { class: kind = 'danger' } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  const action = useAction(async () => {
-    await props.work()
-    await refreshAll(props.refreshes ?? [])
-    dialog.current?.close()
-  })
+  const action = useAction(props.work)
+  useEffect(() => {
+    if (action.done) dialog.current?.close()
+  }, [action.done])
   return (
     <>
       <button type="button" class={kind} onClick={() => dialog.current?.showModal()}>

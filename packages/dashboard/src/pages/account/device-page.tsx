@@ -56,8 +56,9 @@ function CodeForm({ onFound }: { onFound(waiting: Waiting): void }) {
         autocomplete="off"
         autocapitalize="characters"
         spellcheck={false}
-        hint="The program shows it, for example BCDF-GHJK. It is valid for 10 minutes."
-      />
+      >
+        The program shows it, for example BCDF-GHJK. It is valid for 10 minutes.
+      </Field>
     </Form>
   )
 }
@@ -73,7 +74,7 @@ function Decision(props: {
     await postToNode('/api/cli/device/decide', { userCode, allow })
     props.onDecided(allow)
   }
-  const action = useAction(decide, ['keys'])
+  const action = useAction(decide)
   const { busy, run } = action
   return (
     <>

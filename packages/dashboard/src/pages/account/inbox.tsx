@@ -11,7 +11,7 @@ import {
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { noticeKeys, type Notices, useNotices } from '../../notices.ts'
+import { type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
 import { toApprovalWords } from '../reviews/approval-words.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
@@ -93,9 +93,6 @@ function Item(props: {
   )
 }
 
-/** The keys of the data that an accepted skill, or membership, changes. */
-const accepted = [...noticeKeys, ['own-skills'], ['skill'], ['skills'], ['organisations'], ['organisation']]
-
 function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
   const { username } = useMe()!
   return (
@@ -130,12 +127,8 @@ function Invited(props: {
 }) {
   const actions = (
     <>
-      <ActionButton work={props.accept} refreshes={accepted}>
-        Accept
-      </ActionButton>
-      <ActionButton work={props.decline} refreshes={noticeKeys}>
-        Decline
-      </ActionButton>
+      <ActionButton work={props.accept}>Accept</ActionButton>
+      <ActionButton work={props.decline}>Decline</ActionButton>
     </>
   )
   return (
@@ -178,7 +171,6 @@ function Received({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
             class=""
             title={`Accept ${fullName}?`}
             work={() => api.acceptTransfer({ name: fullName })}
-            refreshes={accepted}
           >
             <p>
               {isOwn ? 'You become' : `${newOwner} becomes`} its owner, with all its versions. Its former address
@@ -207,11 +199,7 @@ function Offered({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
 }
 
 function CancelTransfer({ name, children }: { name: string; children: string }) {
-  return (
-    <ActionButton work={() => api.cancelTransfer({ name })} refreshes={noticeKeys}>
-      {children}
-    </ActionButton>
-  )
+  return <ActionButton work={() => api.cancelTransfer({ name })}>{children}</ActionButton>
 }
 
 function Moderated({ of: { fullName, state } }: { of: Notices['moderated'][number] }) {
@@ -237,7 +225,6 @@ function Quarantined({ of: { id, fullName, version, published, createdAt } }: { 
             action="Withdraw"
             title={`Withdraw ${fullName} ${version}?`}
             work={() => api.deleteQuarantined({ id })}
-            refreshes={[...noticeKeys, ['quarantine']]}
           >
             <p>The version is deleted and will not be published. You can publish a better one.</p>
           </ConfirmButton>

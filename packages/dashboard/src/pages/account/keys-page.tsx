@@ -27,17 +27,14 @@ export function KeysPage() {
 
 function NewKey() {
   const [secret, setSecret] = useState<{ key: string; expiresAt: string | null }>()
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      const made = await api.createApiKey({
-        name: fields.name!,
-        expiresInDays: fields.days ? Number(fields.days) : undefined,
-        scopes: scopes.map(([scope]) => scope).filter((scope): scope is Scope => fields[scope] === 'on'),
-      })
-      setSecret(made)
-    },
-    ['keys'],
-  )
+  const action = useAction(async (fields: Record<string, string>) => {
+    const made = await api.createApiKey({
+      name: fields.name!,
+      expiresInDays: fields.days ? Number(fields.days) : undefined,
+      scopes: scopes.map(([scope]) => scope).filter((scope): scope is Scope => fields[scope] === 'on'),
+    })
+    setSecret(made)
+  })
   if (secret !== undefined) {
     return (
       <NewSecret label="The new key" text={secret.key} expiresAt={secret.expiresAt} onDone={() => setSecret(undefined)}>
@@ -47,22 +44,12 @@ function NewKey() {
   }
   return (
     <Form card="Create a key" action={action} submit="Create key">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={100}
-        hint="What uses the key, such as the name of a machine."
-      />
-      <Field
-        label="Expires after, in days"
-        name="days"
-        type="number"
-        min={1}
-        max={3650}
-        defaultValue={90}
-        hint="At most as long as the key that you signed in with. Empty: as long."
-      />
+      <Field label="Name" name="name" required maxLength={100}>
+        What uses the key, such as the name of a machine.
+      </Field>
+      <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} defaultValue={90}>
+        At most as long as the key that you signed in with. Empty: as long.
+      </Field>
       <fieldset>
         <legend>Scopes</legend>
         {scopes.map(([scope, title, what]) => (

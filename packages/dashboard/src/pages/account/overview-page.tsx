@@ -14,9 +14,8 @@ import { Inbox } from './inbox.tsx'
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
-  const action = useAction(
-    ({ displayName, email }: Record<string, string>) => api.updateMe({ displayName, email: email || null }),
-    ['session'],
+  const action = useAction(({ displayName, email }: Record<string, string>) =>
+    api.updateMe({ displayName, email: email || null }),
   )
   const { skills, packs, webhooks, followers, following } = me.counts
   const notices = useNotices()
@@ -54,8 +53,9 @@ export function OverviewPage() {
               maxLength={254}
               autocomplete="email"
               defaultValue={me.email ?? ''}
-              hint="For notices about approvals, if this node sends e-mail. Only you see it."
-            />
+            >
+              For notices about approvals, if this node sends e-mail. Only you see it.
+            </Field>
           </Form>
           <OwnPicture />
         </>

@@ -36,20 +36,12 @@ export function SetupPage() {
             <>
               <p>This node has no users yet. Create the first one, who becomes its administrator.</p>
               <Form action={action} submit="Set up">
-                <Field
-                  label="Code"
-                  name="code"
-                  required
-                  autocomplete="off"
-                  hint="The node printed it to its terminal at the start."
-                />
-                <Field
-                  label="Your name on this node"
-                  name="username"
-                  required
-                  autocomplete="username"
-                  hint="Lower-case letters, digits and hyphens. Your skills will be named name/skill."
-                />
+                <Field label="Code" name="code" required autocomplete="off">
+                  The node printed it to its terminal at the start.
+                </Field>
+                <Field label="Your name on this node" name="username" required autocomplete="username">
+                  Lower-case letters, digits and hyphens. Your skills will be named name/skill.
+                </Field>
               </Form>
             </>
           ) : (

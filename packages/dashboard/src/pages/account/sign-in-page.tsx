@@ -27,14 +27,10 @@ export function SignInPage() {
       )}
       <ProviderButton next={next} />
       <Form action={opensNothing ? { ...action, error: null } : action} submit="Sign in">
-        <Field
-          label="API key"
-          name="key"
-          type="password"
-          required
-          autocomplete="current-password"
-          hint="It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the operator of this node for one."
-        />
+        <Field label="API key" name="key" type="password" required autocomplete="current-password">
+          It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the
+          operator of this node for one.
+        </Field>
       </Form>
       {opensNothing && (
         <div class="problem" role="alert">

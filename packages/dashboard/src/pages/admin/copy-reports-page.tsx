@@ -15,12 +15,7 @@ export function CopyReportsPage() {
   return (
     <Page title="Copies" hint="Skills that someone reports as copied from another one.">
       {filter}
-      <ItemList
-        of={found}
-        items={({ copyReports }) => copyReports}
-        label="Reports of copies"
-        empty="No reports in this state."
-      >
+      <ItemList of={found} items="copyReports" label="Reports of copies" empty="No reports in this state.">
         {(report) => (
           <li key={report.id}>
             <h2>
@@ -42,7 +37,6 @@ export function CopyReportsPage() {
                 ]}
                 noteHint="Stored with the decision."
                 work={(status, note) => api.decideCopyReport({ id: report.id, status, note })}
-                refreshes={[['copy-reports']]}
               />
             )}
           </li>

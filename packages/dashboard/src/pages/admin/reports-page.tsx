@@ -27,7 +27,7 @@ export function ReportsPage() {
   return (
     <Page title="Reports" hint="What users report about skills, and what owners say against a decision.">
       {filter}
-      <ItemList of={found} items={({ reports }) => reports} label="Reports" empty="No reports in this state.">
+      <ItemList of={found} items="reports" label="Reports" empty="No reports in this state.">
         {(report) => <ReportItem key={report.id} report={report} />}
       </ItemList>
       {found.data && <Moderated />}
@@ -57,7 +57,6 @@ function ReportItem({ report }: { report: Report }) {
           decisions={decisions[kind]}
           noteHint="The owner can read this."
           work={(status, note) => api.decideReport({ id, status, note })}
-          refreshes={[['reports'], ['moderated'], ['moderation'], ['skill']]}
         />
       )}
     </li>
@@ -84,14 +83,9 @@ function Moderated() {
   return (
     <section>
       <h2>Flagged and hidden skills</h2>
-      <DataTable
-        of={found}
-        items={({ skills }) => skills}
-        label="Flagged and hidden skills"
-        columns={columns}
-        toKey={({ fullName }) => fullName}
-        empty="No skill is flagged or hidden."
-      />
+      <DataTable of={found} items="skills" label="Flagged and hidden skills" columns={columns} rowKey="fullName">
+        No skill is flagged or hidden.
+      </DataTable>
     </section>
   )
 }

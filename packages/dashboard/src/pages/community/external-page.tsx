@@ -63,7 +63,7 @@ function Known() {
       </div>
       <ItemList
         of={found}
-        items={({ externalSkills }) => externalSkills}
+        items="externalSkills"
         empty={
           <>
             <p>
@@ -103,29 +103,19 @@ function toWebAddress(url: string): string | undefined {
 
 /** For administrators: adds a skill of another registry to the index, and scans it. */
 function NewEntry() {
-  const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }), ['external'])
+  const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }))
   return (
     <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
-      <Field
-        label="URL"
-        name="url"
-        required
-        maxLength={2000}
-        placeholder="https://github.com/owner/repository"
-        hint="A URL as above, or a source such as owner/repo@skill. Adding it again scans it again."
-      />
+      <Field label="URL" name="url" required maxLength={2000} placeholder="https://github.com/owner/repository">
+        A URL as above, or a source such as owner/repo@skill. Adding it again scans it again.
+      </Field>
     </Form>
   )
 }
 
 function RemoveEntry({ id, name }: { id: string; name: string }) {
   return (
-    <ConfirmButton
-      action="Remove"
-      title={`Remove ${name} from the list?`}
-      work={() => api.deleteExternal({ id })}
-      refreshes={[['external']]}
-    >
+    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={() => api.deleteExternal({ id })}>
       <p>It returns when a user adds it again, or reports an install of it.</p>
     </ConfirmButton>
   )
@@ -144,14 +134,12 @@ function ScanForm() {
     <details class="card">
       <summary>Scan a skill</summary>
       <Form action={action} submit="Scan">
-        <Field
-          label="Address"
-          name="url"
-          type="url"
-          placeholder="https://github.com/owner/repository"
-          hint="A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read."
-        />
-        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
+        <Field label="Address" name="url" type="url" placeholder="https://github.com/owner/repository">
+          A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read.
+        </Field>
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6}>
+          Used if there is no URL.
+        </TextArea>
       </Form>
       {report && (
         <section aria-label="The report">

@@ -28,7 +28,11 @@ export function TryIt({ operation: { name, method, fields } }: { operation: Oper
         </p>
         {fields.map(({ field, required, type, sample }) => {
           const filled = isRead && sample !== undefined ? String(sample) : ''
-          return <Field key={field} label={field} name={field} hint={type} required={required} defaultValue={filled} />
+          return (
+            <Field key={field} label={field} name={field} required={required} defaultValue={filled}>
+              {type}
+            </Field>
+          )
         })}
       </Form>
       {answer !== undefined && (

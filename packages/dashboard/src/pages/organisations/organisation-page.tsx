@@ -3,7 +3,7 @@ import { useLocation, useRoute } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { forgetOrganisation, mayDo } from '../../organisations.ts'
+import { mayDo } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, useAction } from '../../ui/form.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
@@ -87,10 +87,8 @@ export default forUsers(() => {
 
 function SettingsSection({ organisation: { name, displayName, role } }: SectionProps) {
   const { route } = useLocation()
-  const rename = useAction(
-    (fields: Record<string, string>) => api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
-    ['organisation', name],
-    ['user', name],
+  const rename = useAction((fields: Record<string, string>) =>
+    api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
   )
   return (
     <>
@@ -104,7 +102,6 @@ function SettingsSection({ organisation: { name, displayName, role } }: SectionP
           work={async () => {
             await api.deleteOrganisation({ organisation: name })
             route('/account')
-            await forgetOrganisation(name)
           }}
         >
           <p>Its members, teams and rules are deleted. Its name cannot be used again. This cannot be undone.</p>

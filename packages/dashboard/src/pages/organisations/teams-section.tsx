@@ -11,12 +11,12 @@ import type { SectionProps } from './section-props.ts'
 export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
   const key = ['organisation', organisation]
   const found = usePaged([...key, 'teams'], (page) => api.listTeams({ organisation, page }))
-  const create = useAction(({ team = '' }: Record<string, string>) => api.putTeam({ organisation, team }), key)
+  const create = useAction(({ team = '' }: Record<string, string>) => api.putTeam({ organisation, team }))
   return (
     <>
       <ItemList
         of={found}
-        items={({ teams }) => teams}
+        items="teams"
         label="Teams"
         empty="No teams. A team gives its members one more role, on some skills of the organisation only."
       >
@@ -39,22 +39,20 @@ export function TeamsSection({ organisation: { name: organisation }, mayAdminist
 function TeamParts(props: { organisation: string; team: Team; mayAdminister: boolean }) {
   const { organisation, team, mayAdminister } = props
   const { name, members, skills } = team
-  const key = ['organisation', organisation]
   const put = (change: Partial<Pick<Team, 'members' | 'skills'>>) =>
     api.putTeam({ organisation, team: name, ...change })
-  const addMember = useAction(
-    ({ username = '' }: Record<string, string>) => put({ members: [...new Set([...members, username])] }),
-    key,
+  const addMember = useAction(({ username = '' }: Record<string, string>) =>
+    put({ members: [...new Set([...members, username])] }),
   )
   const addSkill = useAction(({ skill = '', role }: Record<string, string>) => {
     const others = skills.filter((one) => one.name !== skill)
     return put({ skills: [...others, { name: skill, role: role as TeamRole }] })
-  }, key)
+  })
   const item = (children: ComponentChildren, what: string, change: Parameters<typeof put>[0]) => (
     <li key={what} class="row">
       {children}
       {mayAdminister && (
-        <ActionButton danger work={() => put(change)} refreshes={[key]}>
+        <ActionButton danger work={() => put(change)}>
           Remove {what}
         </ActionButton>
       )}
@@ -68,9 +66,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           {members.length === 0 && <p class="faint">No members.</p>}
           <ul class="plain">
             {members.map((one) =>
-              item(<UserLink name={one} />, one, {
-                members: members.filter((other) => other !== one),
-              }),
+              item(<UserLink name={one} />, one, { members: members.filter((other) => other !== one) }),
             )}
           </ul>
           {mayAdminister && (
@@ -95,7 +91,9 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           </ul>
           {mayAdminister && (
             <Form action={addSkill} submit="Give the role">
-              <Field label="Skill" name="skill" required hint="Its name without the organisation." />
+              <Field label="Skill" name="skill" required>
+                Its name without the organisation.
+              </Field>
               <Select
                 label="Role"
                 name="role"
@@ -111,7 +109,6 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           action={`Delete ${name}`}
           title={`Delete the team ${name}?`}
           work={() => api.deleteTeam({ organisation, team: name })}
-          refreshes={[key]}
         >
           <p>Its members stay in the organisation, and lose the roles that the team gave them.</p>
         </ConfirmButton>

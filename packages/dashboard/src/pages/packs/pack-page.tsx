@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { api, reloadData, useData } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { nodeUrl } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
@@ -75,8 +75,6 @@ function Change({ pack }: { pack: Pack }) {
       skills: keepNotes(pack, toMembers(fields.skills ?? '')),
       visibility: fields.visibility as Visibility,
     })
-    await reloadData('pack', slug)
-    await reloadData('packs')
   })
   return (
     <details class="card">
@@ -84,13 +82,9 @@ function Change({ pack }: { pack: Pack }) {
       <Form action={action} submit="Save">
         <Field label="Name" name="name" required maxLength={100} defaultValue={pack.name} />
         <TextArea label="Description" name="description" maxLength={2000} value={pack.description} />
-        <TextArea
-          label="Skills"
-          name="skills"
-          rows={8}
-          value={toMemberLines(pack.skills)}
-          hint="One per line: owner/name, with @1.2.0 appended to pin a version."
-        />
+        <TextArea label="Skills" name="skills" rows={8} value={toMemberLines(pack.skills)}>
+          One per line: owner/name, with @1.2.0 appended to pin a version.
+        </TextArea>
         <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
       </Form>
       <ConfirmButton
@@ -102,7 +96,6 @@ function Change({ pack }: { pack: Pack }) {
         }
         work={async () => {
           await api.deletePack({ slug })
-          await reloadData('packs')
           route('/packs')
         }}
       >

@@ -1,4 +1,4 @@
-import { api, useData, reloadData } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
@@ -31,7 +31,7 @@ export default function PacksPage() {
       )}
       <ItemList
         of={found}
-        items={({ packs }) => packs}
+        items="packs"
         label={found.data && toCount(found.data.total, 'pack')}
         empty={<NoPacks query={wanted.q} curator={wanted.curator} />}
       >
@@ -95,20 +95,18 @@ function NewPack() {
       skills: toMembers(fields.skills ?? ''),
       visibility: fields.visibility as Visibility,
     })
-    await reloadData('packs')
     route(addresses.pack(slug))
   })
   return (
     <Form card="Create a pack" action={action} submit="Create pack">
       <Field label="Name" name="name" required maxLength={100} />
-      <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="Part of its URL. Empty: derived from the name." />
+      <Field label="Slug" name="slug" pattern="[a-z0-9\-]+">
+        Part of its URL. Empty: derived from the name.
+      </Field>
       <TextArea label="Description" name="description" maxLength={2000} />
-      <TextArea
-        label="Skills"
-        name="skills"
-        hint="One per line: owner/name, with @1.2.0 appended to pin a version."
-        rows={6}
-      />
+      <TextArea label="Skills" name="skills" rows={6}>
+        One per line: owner/name, with @1.2.0 appended to pin a version.
+      </TextArea>
       <Select label="Visibility" name="visibility" options={visibilityOptions} />
     </Form>
   )

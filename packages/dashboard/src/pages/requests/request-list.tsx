@@ -39,7 +39,7 @@ export function RequestList() {
         />
         <SignInTo class="faint">vote</SignInTo>
       </div>
-      <ItemList of={found} class="requests" items={({ requests }) => requests} empty={<NoRequests status={status} />}>
+      <ItemList of={found} class="requests" items="requests" empty={<NoRequests status={status} />}>
         {(request) => <RequestItem key={request.id} request={request} />}
       </ItemList>
     </>

@@ -37,18 +37,14 @@ async function readVotes(): Promise<ReadonlySet<string>> {
   return ids
 }
 
-/** The query keys of all cached data about requests. */
-export const requestKeys = [['requests'], ['request'], ['votes']] as const
-
 /** The number of votes; signed-in users can vote while the request is open. */
 export function Vote({ request }: { request: SkillRequest }) {
   const me = useMe()
   const votes = useVotes()
   const waits = request.status === 'open' || request.status === 'in_progress'
   const voted = votes?.has(request.id) ?? false
-  const action = useAction(
-    () => (voted ? api.withdrawRequestVote({ id: request.id }) : api.voteForRequest({ id: request.id })),
-    ...requestKeys,
+  const action = useAction(() =>
+    voted ? api.withdrawRequestVote({ id: request.id }) : api.voteForRequest({ id: request.id }),
   )
   const count = request.votes.toLocaleString('en')
   if (!me || !votes || !waits) {

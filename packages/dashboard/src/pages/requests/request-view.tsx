@@ -2,7 +2,7 @@ import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Notice, UserText } from '../../ui/parts.tsx'
-import { type SkillRequest, Vote, requestKeys, type Status } from './request-parts.tsx'
+import { type SkillRequest, Vote, type Status } from './request-parts.tsx'
 import { RequestFacts } from './request-list.tsx'
 import { ActionButton, Field, Form, useAction } from '../../ui/form.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -60,11 +60,7 @@ function Progress({ request, me }: { request: SkillRequest; me: { username: stri
     <section aria-label="Progress" class="progress">
       <div class="row">
         {open.map((step) => (
-          <ActionButton
-            key={step.to}
-            work={() => api.updateRequest({ id: request.id, status: step.to })}
-            refreshes={requestKeys}
-          >
+          <ActionButton key={step.to} work={() => api.updateRequest({ id: request.id, status: step.to })}>
             {step.title}
           </ActionButton>
         ))}
@@ -75,23 +71,16 @@ function Progress({ request, me }: { request: SkillRequest; me: { username: stri
 }
 
 function Fulfil({ request }: { request: SkillRequest }) {
-  const action = useAction(
-    ({ skill = '' }: Record<string, string>) =>
-      api.updateRequest({ id: request.id, status: 'fulfilled', fulfilledBy: skill.trim() || undefined }),
-    ...requestKeys,
+  const action = useAction(({ skill = '' }: Record<string, string>) =>
+    api.updateRequest({ id: request.id, status: 'fulfilled', fulfilledBy: skill.trim() || undefined }),
   )
   return (
     <details>
       <summary>There is a skill for this now</summary>
       <Form action={action} submit="Mark as fulfilled">
-        <Field
-          label="Skill"
-          name="skill"
-          placeholder="owner/name"
-          autocomplete="off"
-          maxLength={128}
-          hint="A public skill that fulfils the request. This is final."
-        />
+        <Field label="Skill" name="skill" placeholder="owner/name" autocomplete="off" maxLength={128}>
+          A public skill that fulfils the request. This is final.
+        </Field>
       </Form>
     </details>
   )

@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks'
 import { useAddress, toAddress } from '../../addresses.ts'
 import { Page } from '../../ui/page.tsx'
 import { RequestList } from './request-list.tsx'
-import { requestKeys } from './request-parts.tsx'
 import { RequestView } from './request-view.tsx'
 import { useLocation } from 'preact-iso'
-import { api, refreshAll } from '../../api.ts'
+import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
@@ -44,7 +43,6 @@ function NewRequest({ title, filed }: { title: string; filed: (id: string) => vo
   const action = useAction(async (fields: Record<string, string>) => {
     const { id } = await api.createRequest({ title: fields.title!.trim(), description: fields.description!.trim() })
     filed(id)
-    await refreshAll(requestKeys)
     route(toAddress('/requests', { id }), true)
   })
   return (
@@ -61,13 +59,9 @@ function NewRequest({ title, filed }: { title: string; filed: (id: string) => vo
       )}
       <Form action={action} submit="Ask for this skill">
         <Field label="Title" name="title" required maxLength={200} dir="auto" defaultValue={title} autocomplete="off" />
-        <TextArea
-          label="Description"
-          name="description"
-          rows={6}
-          maxLength={10_000}
-          hint="Describe the input, the output, and the tool or format. The request is public."
-        />
+        <TextArea label="Description" name="description" rows={6} maxLength={10_000}>
+          Describe the input, the output, and the tool or format. The request is public.
+        </TextArea>
       </Form>
     </>
   )

@@ -3,8 +3,7 @@ import type { QuarantinedDetails } from '@skillstead/protocol'
 import { useLocation, useRoute } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
-import { api, reloadData, useData } from '../../api.ts'
-import { noticeKeys } from '../../notices.ts'
+import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { ChangeReport } from '../../ui/change.tsx'
 import { FilePatches } from '../../ui/file-patches.tsx'
@@ -15,7 +14,6 @@ import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toApprovalWords } from './approval-words.ts'
 
-const refreshes = [['quarantine', 'own'], ...noticeKeys]
 type Comment = QuarantinedDetails['comments'][number]
 
 /** A submitted version with what reviewers look at: its difference, findings and comments; and their decision. */
@@ -127,14 +125,11 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
   }, [place])
-  const action = useAction(
-    async ({ body = '', path, line }: Record<string, string>) => {
-      const on = path ? { path, line: line ? Number(line) : undefined } : {}
-      await api.commentQuarantined({ id: of.id, body, ...on })
-      setSent(sent + 1)
-    },
-    ['quarantine', 'details', of.id],
-  )
+  const action = useAction(async ({ body = '', path, line }: Record<string, string>) => {
+    const on = path ? { path, line: line ? Number(line) : undefined } : {}
+    await api.commentQuarantined({ id: of.id, body, ...on })
+    setSent(sent + 1)
+  })
   const files = of.files.map(({ path }) => [path, path] as const)
   return (
     <Form key={sent} action={action} submit="Comment">
@@ -146,15 +141,9 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
         value={place?.path ?? ''}
         options={[['', 'The version'], ...files]}
       />
-      <Field
-        key={`line ${place?.line}`}
-        label="Line"
-        name="line"
-        type="number"
-        min={1}
-        defaultValue={place?.line}
-        hint="Empty: the whole file."
-      />
+      <Field key={`line ${place?.line}`} label="Line" name="line" type="number" min={1} defaultValue={place?.line}>
+        Empty: the whole file.
+      </Field>
     </Form>
   )
 }
@@ -166,18 +155,13 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
   const review = async (verdict: 'approved' | 'changes_requested') => {
     const { created } = await api.reviewQuarantined({ id, verdict })
     if (created) route(addresses.skill(fullName))
-    else await reloadData('quarantine', 'details', id)
   }
   return (
     <div class="row">
       {mayReview && (
         <>
-          <ActionButton work={() => review('approved')} refreshes={refreshes}>
-            Approve
-          </ActionButton>
-          <ActionButton work={() => review('changes_requested')} refreshes={refreshes}>
-            Request changes
-          </ActionButton>
+          <ActionButton work={() => review('approved')}>Approve</ActionButton>
+          <ActionButton work={() => review('changes_requested')}>Request changes</ActionButton>
         </>
       )}
       {(isOwn || mayReview) && !published && (
@@ -188,7 +172,6 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
             await api.deleteQuarantined({ id })
             route('/account/reviews')
           }}
-          refreshes={refreshes}
         >
           <p>The version is deleted and will not be published. This cannot be undone.</p>
         </ConfirmButton>

@@ -28,14 +28,8 @@ export function ReviewsPage() {
       by: ({ publisher }) => publisher.username,
       cell: ({ publisher: { username } }) => (username === me.username ? 'you' : <UserLink name={username} />),
     },
-    {
-      title: 'Scan',
-      cell: ({ security: { verdict } }) => <Badge tone={verdictTones[verdict]}>{verdict}</Badge>,
-    },
-    {
-      title: 'Waits for',
-      cell: ({ approvals }) => (approvals ? toApprovalWords(approvals) : 'an administrator'),
-    },
+    { title: 'Scan', cell: ({ security: { verdict } }) => <Badge tone={verdictTones[verdict]}>{verdict}</Badge> },
+    { title: 'Waits for', cell: ({ approvals }) => (approvals ? toApprovalWords(approvals) : 'an administrator') },
     toTimeColumn('Submitted', ({ createdAt }) => createdAt),
   ]
   return (
@@ -43,14 +37,9 @@ export function ReviewsPage() {
       title="Approvals"
       hint="Versions that wait for your approval, and your own versions that are not published yet."
     >
-      <DataTable
-        of={found}
-        items={({ quarantined }) => quarantined}
-        label="Versions that wait"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty="No version waits. Versions of organisations that demand approval appear here, for their reviewers and authors."
-      />
+      <DataTable of={found} items="quarantined" label="Versions that wait" columns={columns}>
+        No version waits. Versions of organisations that demand approval appear here, for their reviewers and authors.
+      </DataTable>
     </Page>
   )
 }

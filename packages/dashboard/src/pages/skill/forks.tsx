@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, refreshAll } from '../../api.ts'
+import { api } from '../../api.ts'
 import { Pager } from '../../ui/page.tsx'
 import { Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { type ShownSkill, toShortName } from './shown-skill.ts'
@@ -79,20 +79,14 @@ export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
   const { route } = useLocation()
   const action = useAction(async ({ newName = '' }: Record<string, string>) => {
     const fork = await api.forkSkill({ name, newName: newName.trim() || undefined })
-    await refreshAll([['skill', name], ['skills'], ['own-skills']])
     route(addresses.skill(fork.fullName))
   })
   if (!me || !skill.latestVersion || skill.stub) return null
   return (
     <Form card="Fork this skill" action={action} submit="Fork it">
-      <Field
-        label="Name of your fork"
-        name="newName"
-        defaultValue={toShortName(skill)}
-        maxLength={64}
-        required
-        hint={`Version ${skill.latestVersion} is copied to ${me.username}/…, with a link to its origin.`}
-      />
+      <Field label="Name of your fork" name="newName" defaultValue={toShortName(skill)} maxLength={64} required>
+        Version {skill.latestVersion} is copied to {me.username}/…, with a link to its origin.
+      </Field>
     </Form>
   )
 }

@@ -29,12 +29,10 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
       <Form action={action} submit="Verify">
         <details>
           <summary>Use keys from another source</summary>
-          <TextArea
-            label="Verifier keys, one per line"
-            name="keys"
-            rows={2}
-            hint="In the format of `skillstead key`. Empty: the key that this node publishes. For a mirrored skill, add the key of its origin node."
-          />
+          <TextArea label="Verifier keys, one per line" name="keys" rows={2}>
+            In the format of `skillstead key`. Empty: the key that this node publishes. For a mirrored skill, add the
+            key of its origin node.
+          </TextArea>
         </details>
       </Form>
       {outcome && <Said outcome={outcome} record={record} />}

@@ -50,12 +50,9 @@ function SkillReport({ name }: { name: string }) {
       ) : (
         <Form action={action} submit="Send the report">
           <Select label="What is wrong?" name="reason" options={reasons} />
-          <TextArea
-            label="What did you find, and where?"
-            name="details"
-            maxLength={4000}
-            hint="Only administrators can read this."
-          />
+          <TextArea label="What did you find, and where?" name="details" maxLength={4000}>
+            Only administrators can read this.
+          </TextArea>
         </Form>
       )}
     </section>
@@ -73,7 +70,9 @@ function CopyReport({ name }: { name: string }) {
       <h2>Report a copy</h2>
       {similarity === undefined ? (
         <Form action={action} submit="Report the copy">
-          <Field label="The original" name="original" required placeholder="owner/name" hint="Its name on this node." />
+          <Field label="The original" name="original" required placeholder="owner/name">
+            Its name on this node.
+          </Field>
           <TextArea label="Evidence" name="evidence" required maxLength={10_000} />
         </Form>
       ) : (

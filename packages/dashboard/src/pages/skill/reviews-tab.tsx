@@ -31,7 +31,7 @@ function Reviews({ name }: { name: string }) {
   const own = found.data?.reviews.find(({ reviewer }) => reviewer.username === me?.username)
   return (
     <>
-      <ItemList of={found} items={({ reviews }) => reviews} empty="No reviews yet.">
+      <ItemList of={found} items="reviews" empty="No reviews yet.">
         {(review) => <OneReview key={review.id} review={review} />}
       </ItemList>
       {me && found.data && <ReviewForm name={name} own={own} />}
@@ -69,10 +69,8 @@ const ratings = [
 ] as const
 
 function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
-  const action = useAction(
-    ({ rating, title = '', body = '' }: Record<string, string>) =>
-      api.createReview({ name, rating: Number(rating), title, body }),
-    ['skill', name, 'reviews'],
+  const action = useAction(({ rating, title = '', body = '' }: Record<string, string>) =>
+    api.createReview({ name, rating: Number(rating), title, body }),
   )
   return (
     <section aria-label="Your review">
@@ -114,7 +112,7 @@ function AgentReviews({ name }: { name: string }) {
       )}
       <ItemList
         of={found}
-        items={({ reviews }) => reviews}
+        items="reviews"
         empty={
           <>
             No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}

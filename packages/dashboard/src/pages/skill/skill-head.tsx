@@ -84,10 +84,7 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
   const starred = star.data?.starred ?? false
   return (
     <span>
-      <ActionButton
-        work={() => (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))}
-        refreshes={[['skill', name], ['stars']]}
-      >
+      <ActionButton work={() => (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))}>
         {starred ? '★ Starred' : '☆ Star'} · {(star.data?.stars ?? skill.stars).toLocaleString('en')}
       </ActionButton>
     </span>

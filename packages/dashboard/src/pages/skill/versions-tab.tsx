@@ -23,7 +23,7 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
       {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
       {skill.evaluations && <EvaluationPanel name={name} version={shown.version} evaluations={skill.evaluations} />}
       <h2>All versions</h2>
-      <ItemList class="timeline" of={found} items={({ versions }) => versions}>
+      <ItemList class="timeline" of={found} items="versions">
         {(version) => (
           <Version
             key={version.version}

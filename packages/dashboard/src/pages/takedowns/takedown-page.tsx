@@ -58,30 +58,29 @@ function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void 
   })
   return (
     <Form card="Use the token of this case" action={action} submit="Show what was stated">
-      <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
+      <Field label="Token" name="token" type="password" required autocomplete="off">
+        It begins with sct_.
+      </Field>
     </Form>
   )
 }
 
 function CounterNotice({ id }: { id: string }) {
   const [isSent, send] = useState(false)
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      await api.submitCounterNotice({
-        id,
-        name: fields.name!,
-        email: fields.email!,
-        address: fields.address!,
-        statement: fields.statement!,
-        // The form cannot be sent without both checkboxes, so both values are true.
-        goodFaith: true,
-        jurisdictionConsent: true,
-        signature: fields.signature!,
-      })
-      send(true)
-    },
-    ['dmca'],
-  )
+  const action = useAction(async (fields: Record<string, string>) => {
+    await api.submitCounterNotice({
+      id,
+      name: fields.name!,
+      email: fields.email!,
+      address: fields.address!,
+      statement: fields.statement!,
+      // The form cannot be sent without both checkboxes, so both values are true.
+      goodFaith: true,
+      jurisdictionConsent: true,
+      signature: fields.signature!,
+    })
+    send(true)
+  })
   if (isSent) {
     return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }
@@ -103,7 +102,9 @@ function CounterNotice({ id }: { id: string }) {
         <Check name="jurisdictionConsent" required>
           I consent to the jurisdiction of the court of my district, and accept service of process from the claimant.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
+        <Field label="Signature" name="signature" required maxLength={200}>
+          Your full name, typed.
+        </Field>
       </Form>
     </details>
   )

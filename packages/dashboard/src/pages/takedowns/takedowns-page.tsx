@@ -63,13 +63,9 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
           autocomplete="email"
         />
         <Field label="Organization" name="organization" maxLength={200} autocomplete="organization" />
-        <TextArea
-          label="Your work"
-          name="workDescription"
-          required
-          maxLength={10_000}
-          hint="Which work it is, and where it is in the skill."
-        />
+        <TextArea label="Your work" name="workDescription" required maxLength={10_000}>
+          Which work it is, and where it is in the skill.
+        </TextArea>
         <Field label="URL of the original" name="originalUrl" type="url" maxLength={2000} placeholder="https://" />
         <Check name="goodFaith" required>
           I believe in good faith that this use is not authorized by the owner of the work, its agent, or the law.
@@ -77,7 +73,9 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
         <Check name="accuracy" required>
           This notice is accurate, and, under penalty of perjury, I am authorized to act for the owner of the work.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
+        <Field label="Signature" name="signature" required maxLength={200}>
+          Your full name, typed.
+        </Field>
       </Form>
     </section>
   )

@@ -1,7 +1,7 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { addresses, toOwnPath } from '../../addresses.ts'
-import { api, useKeptData, queries, useData } from '../../api.ts'
+import { api, useKeptData, useData } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { Picture } from '../../ui/own-files.tsx'
@@ -62,8 +62,8 @@ function Heading({ user: { avatarUrl, displayName, username } }: { user: User })
 function Profile({ user }: { user: User }) {
   const { counts } = user
   const isOrganisation = user.kind === 'organisation'
-  const { data: organisations } = useOrganisations(isOrganisation)
-  const role = organisations?.find(({ name }) => name === user.username)?.role
+  const { data } = useOrganisations(isOrganisation)
+  const role = data?.organisations.find(({ name }) => name === user.username)?.role
   return (
     <>
       <p class="facts">
@@ -116,17 +116,12 @@ function FollowButton({ username }: { username: string }) {
 }
 
 function Follow({ username }: { username: string }) {
-  const key = ['follow', username]
-  const { data } = useData(key, () => api.getFollow({ username }))
-  const work = async () => {
-    queries.setQueryData(key, await (data?.following ? api.unfollowUser({ username }) : api.followUser({ username })))
-  }
+  const { data } = useData(['follow', username], () => api.getFollow({ username }))
   if (!data) return null
+  const work = () => (data.following ? api.unfollowUser({ username }) : api.followUser({ username }))
   return (
     <div>
-      <ActionButton work={work} refreshes={[['user', username]]}>
-        {data.following ? 'Stop following' : 'Follow'}
-      </ActionButton>
+      <ActionButton work={work}>{data.following ? 'Stop following' : 'Follow'}</ActionButton>
     </div>
   )
 }

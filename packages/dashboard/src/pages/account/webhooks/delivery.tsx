@@ -25,11 +25,7 @@ export function DeliveryItem({ webhookId, delivery }: { webhookId: string; deliv
         <Attempts of={delivery} />
         {opened && <Body webhookId={webhookId} delivery={delivery} />}
       </details>
-      {delivery.status !== 'delivered' && (
-        <ActionButton work={() => api.retryDelivery(ids)} refreshes={[['webhook', webhookId]]}>
-          Retry now
-        </ActionButton>
-      )}
+      {delivery.status !== 'delivered' && <ActionButton work={() => api.retryDelivery(ids)}>Retry now</ActionButton>}
     </li>
   )
 }

@@ -19,14 +19,9 @@ const events: readonly (readonly [EventName, string])[] = [
 export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; withSecret?: boolean }) {
   return (
     <>
-      <Field
-        label="Address"
-        name="url"
-        type="url"
-        required
-        defaultValue={webhook?.url}
-        hint="The URL that the node posts to. It must use https and be public, unless the operator allows your network."
-      />
+      <Field label="Address" name="url" type="url" required defaultValue={webhook?.url}>
+        The URL that the node posts to. It must use https and be public, unless the operator allows your network.
+      </Field>
       <fieldset>
         <legend>Events</legend>
         {events.map(([name, when]) => (
@@ -35,15 +30,13 @@ export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; with
           </Check>
         ))}
       </fieldset>
-      <TextArea
-        label="Only for these skills"
-        name="skills"
-        rows={2}
-        value={webhook?.skills?.join('\n')}
-        hint="One per line: owner/name, or owner/* for all skills of an owner. Empty: all skills."
-      />
+      <TextArea label="Only for these skills" name="skills" rows={2} value={webhook?.skills?.join('\n')}>
+        One per line: owner/name, or owner/* for all skills of an owner. Empty: all skills.
+      </TextArea>
       {withSecret && (
-        <Field label="Secret" name="secret" type="password" autocomplete="off" hint="Empty: a new random secret." />
+        <Field label="Secret" name="secret" type="password" autocomplete="off">
+          Empty: a new random secret.
+        </Field>
       )}
     </>
   )

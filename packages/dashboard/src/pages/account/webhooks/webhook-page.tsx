@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, reloadData, useData } from '../../../api.ts'
+import { api, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Form, useAction } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Badge, Empty } from '../../../ui/parts.tsx'
@@ -22,7 +22,6 @@ export function WebhookPage() {
 
 function WebhookShown({ webhook }: { webhook: Webhook }) {
   const { id } = webhook
-  const refreshes = [['webhook', id], ['webhooks']]
   return (
     <>
       <p>
@@ -39,10 +38,8 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
         </p>
       )}
       <div class="row">
-        <ActionButton work={() => api.pingWebhook({ id })} refreshes={refreshes}>
-          Send a ping
-        </ActionButton>
-        <ActionButton work={() => api.updateWebhook({ id, active: !webhook.active })} refreshes={refreshes}>
+        <ActionButton work={() => api.pingWebhook({ id })}>Send a ping</ActionButton>
+        <ActionButton work={() => api.updateWebhook({ id, active: !webhook.active })}>
           {webhook.active ? 'Turn off' : 'Turn on'}
         </ActionButton>
         <Rotation id={id} />
@@ -89,14 +86,9 @@ function createSecret(): string {
 function Change({ webhook }: { webhook: Webhook }) {
   const { route } = useLocation()
   const { id } = webhook
-  const action = useAction(
-    (fields: Record<string, string>) => api.updateWebhook({ id, ...toWebhookSettings(fields) }),
-    ['webhook', id],
-    ['webhooks'],
-  )
+  const action = useAction((fields: Record<string, string>) => api.updateWebhook({ id, ...toWebhookSettings(fields) }))
   const remove = async () => {
     await api.deleteWebhook({ id })
-    await reloadData('webhooks')
     route('/account/webhooks')
   }
   return (

@@ -29,7 +29,7 @@ export function WebhooksPage() {
     >
       <ItemList
         of={webhooks}
-        items={(found) => found.webhooks}
+        items="webhooks"
         empty="You have no webhooks yet. Create one, and the node sends it the events that you choose."
       >
         {(webhook) => (
@@ -56,13 +56,10 @@ export function WebhooksPage() {
 /** Creates a webhook; the secret that signs its deliveries is shown once. */
 function NewWebhook() {
   const [secret, setSecret] = useState<string>()
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      const made = await api.createWebhook({ ...toWebhookSettings(fields), secret: fields.secret || undefined })
-      if (made.secret) setSecret(made.secret)
-    },
-    ['webhooks'],
-  )
+  const action = useAction(async (fields: Record<string, string>) => {
+    const made = await api.createWebhook({ ...toWebhookSettings(fields), secret: fields.secret || undefined })
+    if (made.secret) setSecret(made.secret)
+  })
   if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />
   return (
     <Form card="Create a webhook" action={action} submit="Create webhook" done="Created.">

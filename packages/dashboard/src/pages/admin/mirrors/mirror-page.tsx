@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, reloadData, useData } from '../../../api.ts'
+import { api, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Copyable, Time, Figures, toWords } from '../../../ui/parts.tsx'
@@ -68,22 +68,12 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
 }
 
 function SyncButtons({ name }: { name: string }) {
-  const refreshes = toUpstreamKeys(name)
   return (
     <>
-      <ActionButton work={() => api.syncMirror({ upstream: name })} refreshes={refreshes}>
-        Sync now
-      </ActionButton>
-      <ActionButton work={() => api.syncMirror({ upstream: name, full: true })} refreshes={refreshes}>
-        Sync everything again
-      </ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name })}>Sync now</ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name, full: true })}>Sync everything again</ActionButton>
     </>
   )
-}
-
-/** The keys of all data that shows an upstream. */
-function toUpstreamKeys(name: string) {
-  return [['mirror', name], ['mirrors'], ['operator']]
 }
 
 interface Stopped {
@@ -101,7 +91,7 @@ function Resume({ name, alarm, isPinned }: Stopped) {
     await api.syncMirror({ upstream: name, accept, allowRemovals, key: (isAboutKeys && key.trim()) || undefined })
   }
   return (
-    <ConfirmButton action="Resume" title="Resume this mirror?" work={work} refreshes={toUpstreamKeys(name)}>
+    <ConfirmButton action="Resume" title="Resume this mirror?" work={work}>
       <p>{alarm.message}</p>
       <p>Ask the operator of {name} first: this can be an attack. Imported skills are served meanwhile.</p>
       {isAboutKeys && alarm.keys.length > 0 && (
@@ -119,8 +109,9 @@ function Resume({ name, alarm, isPinned }: Stopped) {
           value={key}
           onInput={(event) => setKey(event.currentTarget.value)}
           required={isPinned}
-          hint={isPinned ? 'Required: the old key was pinned.' : 'Pinned from then on. Default: the key offered above.'}
-        />
+        >
+          {isPinned ? 'Required: the old key was pinned.' : 'Pinned from then on. Default: the key offered above.'}
+        </Field>
       )}
     </ConfirmButton>
   )
@@ -134,7 +125,6 @@ function Leave({ name }: { name: string }) {
       title={`Remove ${name}?`}
       work={async () => {
         await api.removeMirror({ upstream: name })
-        await reloadData('mirrors')
         route('/admin/mirrors')
       }}
     >

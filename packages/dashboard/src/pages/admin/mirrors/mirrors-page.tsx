@@ -17,7 +17,7 @@ export function MirrorsPage() {
     >
       <ItemList
         of={found}
-        items={({ mirrors }) => mirrors}
+        items="mirrors"
         label="Upstreams"
         empty="No upstreams. Add one to copy its skills to this node."
       >
@@ -51,44 +51,39 @@ type Mode = (typeof modes)[number][0]
 /** Adds an upstream. */
 function NewMirror() {
   const [problem, setProblem] = useState<string | null>(null)
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      const made = await api.addMirror({
-        name: fields.name!,
-        url: fields.url!,
-        kind: (fields.kind || undefined) as Kind | undefined,
-        mode: fields.mode as Mode,
-        selected: fields.mode === 'selected' ? fields.selected?.split(/\s+/).filter(Boolean) : undefined,
-        everySeconds: Number(fields.minutes) * 60,
-        key: fields.key || undefined,
-        apiKey: fields.apiKey || undefined,
-      })
-      setProblem(made.problem)
-    },
-    ['mirrors'],
-  )
+  const action = useAction(async (fields: Record<string, string>) => {
+    const made = await api.addMirror({
+      name: fields.name!,
+      url: fields.url!,
+      kind: (fields.kind || undefined) as Kind | undefined,
+      mode: fields.mode as Mode,
+      selected: fields.mode === 'selected' ? fields.selected?.split(/\s+/).filter(Boolean) : undefined,
+      everySeconds: Number(fields.minutes) * 60,
+      key: fields.key || undefined,
+      apiKey: fields.apiKey || undefined,
+    })
+    setProblem(made.problem)
+  })
   return (
     <details class="card">
       <summary>Add an upstream</summary>
       <Form action={action} submit="Add" done="Added.">
-        <Field label="Name" name="name" required pattern="[a-z0-9\-]+" hint="Its local name." />
+        <Field label="Name" name="name" required pattern="[a-z0-9\-]+">
+          Its local name.
+        </Field>
         <Field label="Address" name="url" type="url" required />
         <Select label="Kind" name="kind" options={kinds} />
         <Select label="Mode" name="mode" options={modes} />
-        <TextArea label="Names" name="selected" rows={2} hint="One per line; * matches any characters: owner/*." />
+        <TextArea label="Names" name="selected" rows={2}>
+          One per line; * matches any characters: owner/*.
+        </TextArea>
         <Field label="Sync interval in minutes" name="minutes" type="number" min={0} defaultValue="60" required />
-        <Field
-          label="Public key of its log"
-          name="key"
-          hint="Only this key is trusted. Empty: the key is trusted on first use."
-        />
-        <Field
-          label="Your upstream API key"
-          name="apiKey"
-          type="password"
-          autocomplete="off"
-          hint="For your private skills; stored encrypted."
-        />
+        <Field label="Public key of its log" name="key">
+          Only this key is trusted. Empty: the key is trusted on first use.
+        </Field>
+        <Field label="Your upstream API key" name="apiKey" type="password" autocomplete="off">
+          For your private skills; stored encrypted.
+        </Field>
       </Form>
       {problem !== null && <Notice tone="fair">The upstream is unreachable: {problem}</Notice>}
     </details>

@@ -1,5 +1,5 @@
 import { api } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Field, Form, useAction } from '../../../ui/form.tsx'
+import { ConfirmButton, ActionButton, Field, Form } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 import { ItemList, usePaged } from '../../../ui/page.tsx'
 
@@ -11,7 +11,7 @@ export function Writes({ upstream }: { upstream: string }) {
   return (
     <section>
       <h2>Pending writes</h2>
-      <ItemList of={found} items={({ writes }) => writes} label="Writes" empty="No pending writes.">
+      <ItemList of={found} items="writes" label="Writes" empty="No pending writes.">
         {(write) => <WriteItem key={write.id} write={write} />}
       </ItemList>
     </section>
@@ -20,10 +20,8 @@ export function Writes({ upstream }: { upstream: string }) {
 
 function WriteItem({ write }: { write: Write }) {
   const { id, upstream, state } = write
-  const refreshes = [['mirror', upstream], ['mirrors']]
   const resolveWrite = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
     api.settleMirrorWrite({ upstream, id, action, newName })
-  const rename = useAction(({ newName }: Record<string, string>) => resolveWrite('rename', newName), ...refreshes)
   return (
     <li>
       <p class="facts">
@@ -40,22 +38,15 @@ function WriteItem({ write }: { write: Write }) {
       {state === 'conflict' && (
         <>
           <div class="row">
-            <ActionButton work={() => resolveWrite('retry')} refreshes={refreshes}>
-              Retry
-            </ActionButton>
-            <ConfirmButton
-              action="Drop"
-              title="Drop this write?"
-              work={() => resolveWrite('drop')}
-              refreshes={refreshes}
-            >
+            <ActionButton work={() => resolveWrite('retry')}>Retry</ActionButton>
+            <ConfirmButton action="Drop" title="Drop this write?" work={() => resolveWrite('drop')}>
               <p>The change stays on this node and is never sent to {upstream}.</p>
             </ConfirmButton>
           </div>
           {(write.kind === 'publish' || write.kind === 'fork') && (
             <details>
               <summary>Publish it upstream under another name</summary>
-              <Form action={rename} submit="Rename and send">
+              <Form work={({ newName }) => resolveWrite('rename', newName)} submit="Rename and send">
                 <Field label="New upstream name" name="newName" required pattern="[a-z0-9\-]+" />
               </Form>
             </details>
