@@ -147,7 +147,11 @@ interface TableProps<Row> {
 export function DataTable<Data extends object, Name extends keyof Data>(
   props: Omit<ItemsProps<Data, Name>, 'empty'> & TableProps<ItemOf<Data, Name>> & { children?: ComponentChildren },
 ) {
-  return <Items {...props} empty={props.children}>{(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}</Items>
+  return (
+    <Items {...props} empty={props.children}>
+      {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
+    </Items>
+  )
 }
 
 /** A table whose rows are known. Its columns with a value to sort by are sortable unless `isSortable` is false. */

@@ -13,7 +13,7 @@ import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
-import { toApprovalWords } from '../reviews/approval-words.ts'
+import { toApprovalWords } from '../reviews/reviews-page.tsx'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -45,7 +45,13 @@ export function Inbox() {
                 <Received key={one.fullName} of={one} />
               ))}
               {notices.moderated.map((one) => (
-                <Moderated key={one.id} of={one} />
+                <Item key={one.id} icon={OctagonX}>
+                  <SkillLink name={one.fullName} />{' '}
+                  {one.state === 'taken_down'
+                    ? 'is taken down after a notice of a copyright holder.'
+                    : `was ${one.state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
+                  Its page has the reason and what you can do.
+                </Item>
               ))}
               {notices.quarantined.map((one) =>
                 one.reason === 'approval' ? (
@@ -60,7 +66,14 @@ export function Inbox() {
                 </Item>
               ))}
               {notices.offered.map((one) => (
-                <Offered key={`${one.fullName} ${one.newOwner}`} of={one} />
+                <Item
+                  key={`${one.fullName} ${one.newOwner}`}
+                  icon={ArrowLeftRight}
+                  at={one.createdAt}
+                  actions={<CancelTransfer name={one.fullName}>Withdraw the offer</CancelTransfer>}
+                >
+                  <SkillLink name={one.fullName} /> is offered to <bdi>{one.newOwner}</bdi>.
+                </Item>
               ))}
             </ul>
           )
@@ -186,32 +199,8 @@ function Received({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
   )
 }
 
-function Offered({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
-  return (
-    <Item
-      icon={ArrowLeftRight}
-      at={createdAt}
-      actions={<CancelTransfer name={fullName}>Withdraw the offer</CancelTransfer>}
-    >
-      <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
-    </Item>
-  )
-}
-
 function CancelTransfer({ name, children }: { name: string; children: string }) {
   return <ActionButton work={() => api.cancelTransfer({ name })}>{children}</ActionButton>
-}
-
-function Moderated({ of: { fullName, state } }: { of: Notices['moderated'][number] }) {
-  return (
-    <Item icon={OctagonX}>
-      <SkillLink name={fullName} />{' '}
-      {state === 'taken_down'
-        ? 'is taken down after a notice of a copyright holder.'
-        : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
-      Its page has the reason and what you can do.
-    </Item>
-  )
 }
 
 function Quarantined({ of: { id, fullName, version, published, createdAt } }: { of: Notices['quarantined'][number] }) {

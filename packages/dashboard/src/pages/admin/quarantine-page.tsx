@@ -1,7 +1,6 @@
 import { api } from '../../api.ts'
 import { ConfirmButton, ActionButton } from '../../ui/form.tsx'
-import { ChangeReport } from '../../ui/change.tsx'
-import { Findings, Verdict } from '../../ui/findings.tsx'
+import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'

@@ -3,7 +3,6 @@ import { TrendingDown, TrendingUp } from 'lucide'
 import { api, useKeptData, useData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { CategorySelect } from '../../ui/category-select.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Count, Empty, SecurityBadge, toCount, UserText } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -11,6 +10,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
 import { useMemo, useState } from 'preact/hooks'
 import { Chart } from '../../ui/lazy-components.tsx'
+import { Select } from '../../ui/form.tsx'
 
 const periods = [
   { period: 'day', title: 'Day', span: '24 hours' },
@@ -147,5 +147,24 @@ function DownloadsByDay({ name }: { name: string }) {
         </ErrorBoundary>
       )}
     </Shown>
+  )
+}
+
+const categoriesMax = 50
+
+/** The categories with the most skills and their counts, and the category in the address. */
+export function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
+  const { data } = useData(['categories'], () => api.listCategories())
+  const top = (data?.categories ?? []).slice(0, categoriesMax)
+  const options: [string, string][] = top.map(({ name, count }) => [name, `${name} (${count.toLocaleString('en')})`])
+  if (value && !top.some(({ name }) => name === value)) options.unshift([value, value])
+  return (
+    <Select
+      label="Category"
+      name="category"
+      value={value}
+      options={[['', 'All categories'], ...options]}
+      onChange={onChange}
+    />
   )
 }

@@ -1,12 +1,11 @@
 import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import { api } from '../../api.ts'
-import { mayDo } from '../../organisations.ts'
+import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
-import type { SectionProps } from './section-props.ts'
 
 const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'may do everything',

@@ -6,7 +6,7 @@ import { Shown } from '../../ui/page.tsx'
 import { Notice, toCount } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { accessTitles } from '../skill/access-list.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 /** What an organisation demands of new versions. */
 export function RulesSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {

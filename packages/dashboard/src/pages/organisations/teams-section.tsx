@@ -5,7 +5,7 @@ import { api } from '../../api.ts'
 import { ActionButton, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { NameLink, UserLink } from '../../ui/parts.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 /** The teams of an organisation: each gives its members one more role, on some skills. */
 export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {

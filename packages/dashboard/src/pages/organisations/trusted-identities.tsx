@@ -4,7 +4,7 @@ import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 type Service = keyof typeof ciServices
 

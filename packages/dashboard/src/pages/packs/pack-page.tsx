@@ -6,7 +6,7 @@ import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../u
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
 import { Badge, Copyable, Count, Empty, Time, UserLink } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
+import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './packs-page.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 

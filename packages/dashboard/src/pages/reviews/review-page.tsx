@@ -5,14 +5,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ChangeReport } from '../../ui/change.tsx'
 import { FilePatches } from '../../ui/file-patches.tsx'
-import { Findings, Verdict } from '../../ui/findings.tsx'
+import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
 import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { toApprovalWords } from './approval-words.ts'
+import { toApprovalWords } from './reviews-page.tsx'
 
 type Comment = QuarantinedDetails['comments'][number]
 

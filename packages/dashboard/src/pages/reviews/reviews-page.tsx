@@ -4,9 +4,8 @@ import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { verdictTones } from '../../ui/findings.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
-import { Badge, UserLink } from '../../ui/parts.tsx'
+import { Badge, UserLink, toCount } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { toApprovalWords } from './approval-words.ts'
 
 /** The versions that wait for the user as a reviewer, and the user's own submissions. */
 export function ReviewsPage() {
@@ -42,4 +41,13 @@ export function ReviewsPage() {
       </DataTable>
     </Page>
   )
+}
+
+/** How far the approval of a version is, in words. */
+export function toApprovalWords({
+  needed,
+  given,
+  changesRequested,
+}: NonNullable<QuarantinedVersion['approvals']>): string {
+  return `${given} of ${toCount(needed, 'approval')}${changesRequested ? ', changes requested' : ''}`
 }

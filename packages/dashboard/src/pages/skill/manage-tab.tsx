@@ -6,12 +6,11 @@ import { api, useData } from '../../api.ts'
 import { site } from '../../site.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
-import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, Time, toCount, UserLink } from '../../ui/parts.tsx'
 import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
-import { toVisibilityFields, toVisibilityOptions } from '../../ui/visibility.ts'
+import { toVisibilityFields, toVisibilityOptions, useRoles } from '../../organisations.ts'
 import { ModerationDecision } from '../admin/decide.tsx'
 
 /** The actions of the owner on a skill, or of the members of its organisation by their roles, and the moderation actions of administrators. */

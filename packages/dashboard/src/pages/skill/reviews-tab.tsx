@@ -32,7 +32,19 @@ function Reviews({ name }: { name: string }) {
   return (
     <>
       <ItemList of={found} items="reviews" empty="No reviews yet.">
-        {(review) => <OneReview key={review.id} review={review} />}
+        {(review) => (
+          <li key={review.id}>
+            <h3>
+              <bdi>{review.title}</bdi>
+            </h3>
+            <p class="facts">
+              <Rating of={review.rating} />
+              <UserLink name={review.reviewer.username} />
+              <Time at={review.updatedAt} />
+            </p>
+            <UserText class="said-text">{review.body}</UserText>
+          </li>
+        )}
       </ItemList>
       {me && found.data && <ReviewForm name={name} own={own} />}
       <SignInTo>review it</SignInTo>
@@ -42,22 +54,6 @@ function Reviews({ name }: { name: string }) {
 
 function Rating({ of }: { of: number }) {
   return <Badge>{`★ ${of} of 5`}</Badge>
-}
-
-function OneReview({ review }: { review: Review }) {
-  return (
-    <li>
-      <h3>
-        <bdi>{review.title}</bdi>
-      </h3>
-      <p class="facts">
-        <Rating of={review.rating} />
-        <UserLink name={review.reviewer.username} />
-        <Time at={review.updatedAt} />
-      </p>
-      <UserText class="said-text">{review.body}</UserText>
-    </li>
-  )
 }
 
 const ratings = [

@@ -117,7 +117,15 @@ function Warnings({ shown }: { shown: ShownSkill }) {
           <strong>Deprecated.</strong>{' '}
           {skill.deprecationMessage ? (
             <bdi>
-              <WithSkills text={skill.deprecationMessage} />
+              {skill.deprecationMessage.split(fullNamePattern).map((part, place) =>
+                place % 2 === 1 ? (
+                  <a key={place} href={addresses.skill(part)}>
+                    {part}
+                  </a>
+                ) : (
+                  part
+                ),
+              )}
             </bdi>
           ) : (
             'Its owner no longer maintains it.'
@@ -162,19 +170,3 @@ function Warnings({ shown }: { shown: ShownSkill }) {
  * path.
  */
 const fullNamePattern = /(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])/g
-
-function WithSkills({ text }: { text: string }) {
-  return (
-    <>
-      {text.split(fullNamePattern).map((part, place) =>
-        place % 2 === 1 ? (
-          <a key={place} href={addresses.skill(part)}>
-            {part}
-          </a>
-        ) : (
-          part
-        ),
-      )}
-    </>
-  )
-}

@@ -1,14 +1,14 @@
-import { type SkillVersion, verdictWords } from '@skillstead/protocol'
+import { type SkillVersion, verdictWords, type SkillDiff } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
 import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, UserLink } from '../../ui/parts.tsx'
 import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
-import { verdictTones } from '../../ui/findings.tsx'
-import { Uses } from './access-list.tsx'
-import { Comparison } from './comparison.tsx'
+import { verdictTones, ChangeReport } from '../../ui/findings.tsx'
+import { Uses, AccessList, isEmptyAccess } from './access-list.tsx'
 import { toTab, type ShownSkill, useDownloads } from './shown-skill.ts'
-import { ItemList, usePaged } from '../../ui/page.tsx'
+import { ItemList, usePaged, Shown } from '../../ui/page.tsx'
+import { FilePatches } from '../../ui/file-patches.tsx'
 
 /** All versions, and the comparison of two of them. */
 export function VersionsTab({ shown }: { shown: ShownSkill }) {
@@ -150,4 +150,47 @@ function Changelog({ text }: { text: string }) {
       <UserText class="said-text">{text}</UserText>
     </details>
   )
+}
+
+/** The comparison of two versions: newly used tools and hosts, then file by file. */
+export function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
+  const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to, allowRecalled: true }))
+  return (
+    <section class="comparison" aria-label={`From ${from} to ${to}`}>
+      <h2>
+        From {from} to {to}
+      </h2>
+      <Shown of={found}>{(diff) => (from === to ? <p>These are the same version.</p> : <Parts diff={diff} />)}</Shown>
+    </section>
+  )
+}
+
+function Parts({ diff }: { diff: SkillDiff }) {
+  const { files, access, security, change, from, to } = diff
+  return (
+    <>
+      {!isEmptyAccess(access.added) && (
+        <div class="card widens">
+          <h3>New in {to}</h3>
+          <AccessList access={access.added} />
+        </div>
+      )}
+      {!isEmptyAccess(access.removed) && (
+        <details class="card">
+          <summary>No longer used in {to}</summary>
+          <AccessList access={access.removed} />
+        </details>
+      )}
+      <p>
+        Security: {toVerdictWords(security.from)} in {from}, {toVerdictWords(security.to)} in {to}.{' '}
+        {files.length === 0 ? 'No file differs.' : `${toCount(files.length, 'file')} changed.`}
+      </p>
+      {change && <ChangeReport change={change} />}
+      <FilePatches files={files} />
+    </>
+  )
+}
+
+function toVerdictWords(verdict: SkillDiff['security']['from']): string {
+  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
 }

@@ -6,9 +6,8 @@ import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/f
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
-import { mayDo, useOrganisations } from '../../../organisations.ts'
+import { mayDo, useOrganisations, toVisibilityFields, toVisibilityOptions } from '../../../organisations.ts'
 import { useMe } from '../../../session.ts'
-import { toVisibilityFields, toVisibilityOptions } from '../../../ui/visibility.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>

@@ -1,11 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
-import { Page, Shown } from '../../../ui/page.tsx'
-import { Copyable, Time, Figures, toWords } from '../../../ui/parts.tsx'
-import { MirrorFacts, type Mirror } from './mirror-facts.tsx'
-import { Writes } from './writes.tsx'
+import { ConfirmButton, ActionButton, Field, Form } from '../../../ui/form.tsx'
+import { Page, Shown, ItemList, usePaged } from '../../../ui/page.tsx'
+import { Copyable, Time, Figures, toWords, Badge } from '../../../ui/parts.tsx'
+import { MirrorFacts, type Mirror } from './mirrors-page.tsx'
 
 /** One upstream: its state, refused entries, pending writes, and all actions. */
 export function MirrorPage() {
@@ -130,5 +129,59 @@ function Leave({ name }: { name: string }) {
     >
       <p>Skills imported from it stay here, and are no longer updated.</p>
     </ConfirmButton>
+  )
+}
+
+type Write = Awaited<ReturnType<typeof api.listMirrorWrites>>['writes'][number]
+
+/** Local writes that are to be sent upstream; the operator resolves conflicts. */
+function Writes({ upstream }: { upstream: string }) {
+  const found = usePaged(['mirror', upstream, 'writes'], (page) => api.listMirrorWrites({ upstream, page }))
+  return (
+    <section>
+      <h2>Pending writes</h2>
+      <ItemList of={found} items="writes" label="Writes" empty="No pending writes.">
+        {(write) => <WriteItem key={write.id} write={write} />}
+      </ItemList>
+    </section>
+  )
+}
+
+function WriteItem({ write }: { write: Write }) {
+  const { id, upstream, state } = write
+  const resolveWrite = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
+    api.settleMirrorWrite({ upstream, id, action, newName })
+  return (
+    <li>
+      <p class="facts">
+        <Badge tone={state === 'conflict' ? 'bad' : 'fair'}>{state}</Badge>
+        <strong>{write.kind}</strong>
+        <bdi>{write.subject}</bdi>
+        {write.version && <span>{write.version}</span>}
+        {write.subjectThere !== write.subject && <span>there {write.subjectThere}</span>}
+        {write.user && <span>by {write.user}</span>}
+        <Time at={write.createdAt} />
+        <span>{write.attempts} attempts</span>
+      </p>
+      {write.problem && <p>{write.problem.message}</p>}
+      {state === 'conflict' && (
+        <>
+          <div class="row">
+            <ActionButton work={() => resolveWrite('retry')}>Retry</ActionButton>
+            <ConfirmButton action="Drop" title="Drop this write?" work={() => resolveWrite('drop')}>
+              <p>The change stays on this node and is never sent to {upstream}.</p>
+            </ConfirmButton>
+          </div>
+          {(write.kind === 'publish' || write.kind === 'fork') && (
+            <details>
+              <summary>Publish it upstream under another name</summary>
+              <Form work={({ newName }) => resolveWrite('rename', newName)} submit="Rename and send">
+                <Field label="New upstream name" name="newName" required pattern="[a-z0-9\-]+" />
+              </Form>
+            </details>
+          )}
+        </>
+      )}
+    </li>
   )
 }

@@ -1,10 +1,9 @@
 import { api, useData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Page, ItemList } from '../../../ui/page.tsx'
-import { MirrorFacts } from './mirror-facts.tsx'
 import { useState } from 'preact/hooks'
 import { Field, Form, Select, TextArea, useAction } from '../../../ui/form.tsx'
-import { Notice, NameHeading } from '../../../ui/parts.tsx'
+import { Notice, NameHeading, Badge, Time, type Tone, toWords } from '../../../ui/parts.tsx'
 
 /** The upstreams of the node. */
 export function MirrorsPage() {
@@ -87,5 +86,53 @@ function NewMirror() {
       </Form>
       {problem !== null && <Notice tone="fair">The upstream is unreachable: {problem}</Notice>}
     </details>
+  )
+}
+
+export type Mirror = Awaited<ReturnType<typeof api.getMirror>>
+
+const tones: Record<Mirror['state'], Tone> = {
+  current: 'good',
+  new: 'plain',
+  behind: 'fair',
+  syncing: 'fair',
+  stopped: 'bad',
+}
+
+/** The state of an upstream: its lag, and problems that need attention. */
+export function MirrorFacts({ of }: { of: Mirror }) {
+  const behind = of.verified - of.applied
+  return (
+    <>
+      <p class="facts">
+        <Badge tone={tones[of.state]}>{of.state}</Badge>
+        <span>{of.kind}</span>
+        <code>{of.location}</code>
+        <span>{of.skills.toLocaleString('en')} skills</span>
+        {behind > 0 && <span>{behind.toLocaleString('en')} entries behind</span>}
+        <span>{of.syncedAt ? <Synced at={of.syncedAt} /> : 'never synced'}</span>
+        {of.nextAt && <Time at={of.nextAt} verb="next" />}
+        {of.writesWaiting > 0 && <span>{of.writesWaiting} writes wait</span>}
+        {of.writesInConflict > 0 && <Badge tone="bad">{of.writesInConflict} writes in conflict</Badge>}
+      </p>
+      {of.alarm && (
+        <p class="notice bad">
+          Paused, {toWords(of.alarm.code)}: {of.alarm.message}
+        </p>
+      )}
+      {!of.alarm && of.lastError && (
+        <p class="notice fair">
+          The last sync failed <Time at={of.lastError.at} />: {of.lastError.message}
+        </p>
+      )}
+    </>
+  )
+}
+
+function Synced({ at }: { at: string }) {
+  return (
+    <>
+      synced <Time at={at} />
+    </>
   )
 }
