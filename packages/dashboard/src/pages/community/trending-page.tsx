@@ -8,8 +8,8 @@ import { Count, Empty, SecurityBadge, toCount, UserText } from '../../ui/parts.t
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
-import { useMemo, useState } from 'preact/hooks'
-import { Chart } from '../../ui/lazy-components.tsx'
+import { useState } from 'preact/hooks'
+import { DownloadChart } from '../../ui/lazy-components.tsx'
 import { Select } from '../../ui/form.tsx'
 
 const periods = [
@@ -101,7 +101,11 @@ function TrendingSkill({ entry, span, most }: { entry: Entry; span: string; most
         </p>
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>Downloads by day</summary>
-          {open && <DownloadsByDay name={skill.fullName} />}
+          {open && (
+            <ErrorBoundary>
+              <DownloadChart name={skill.fullName} toTitle={(total) => `${toCount(total, 'download')} in 30 days`} />
+            </ErrorBoundary>
+          )}
         </details>
       </div>
     </li>
@@ -125,28 +129,6 @@ function Growth({ growth, previousInstalls }: Entry) {
       <Icon of={growth > 0 ? TrendingUp : TrendingDown} />
       {percent} {growth > 0 ? 'more' : 'less'}
     </span>
-  )
-}
-
-function DownloadsByDay({ name }: { name: string }) {
-  const downloads = useData(['downloads', name, 30], () => api.getDownloads({ name, days: 30 }))
-  const { data } = downloads
-  const days = useMemo(() => data?.days.map(({ day }) => day) ?? [], [data])
-  const series = useMemo(
-    () => [
-      { label: 'Downloads', values: data?.days.map((day) => day.downloads) ?? [] },
-      { label: 'Of these, installs', values: data?.days.map((day) => day.installs) ?? [] },
-    ],
-    [data],
-  )
-  return (
-    <Shown of={downloads}>
-      {({ total }) => (
-        <ErrorBoundary>
-          <Chart days={days} series={series} label={`${toCount(total, 'download')} in 30 days`} />
-        </ErrorBoundary>
-      )}
-    </Shown>
   )
 }
 

@@ -1,9 +1,7 @@
 import { type SkillDetails, findClientProblems, skillClients } from '@skillstead/protocol'
 import { addresses, toAddress, nodeUrl } from '../../addresses.ts'
-import { api, useData } from '../../api.ts'
-import { Chart } from '../../ui/lazy-components.tsx'
+import { DownloadChart } from '../../ui/lazy-components.tsx'
 import { NameLink, Terms, Time, toBytesText, toCount, Copyable } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/page.tsx'
 import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
 import { useState } from 'preact/hooks'
 import { site } from '../../site.ts'
@@ -64,7 +62,7 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
       <Words title="Capabilities" of={skill.capabilities.slice(0, 30).map((one) => [one])} />
       <BadgeCode shown={shown} />
       <h2>Downloads</h2>
-      <Downloads name={shown.name} />
+      <DownloadChart name={shown.name} toTitle={(total) => `${total.toLocaleString('en')} in the last 30 days`} />
     </>
   )
 }
@@ -138,28 +136,6 @@ function Repository({ url }: { url: string }) {
     <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
       <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
     </a>
-  )
-}
-
-function Downloads({ name }: { name: string }) {
-  const downloads = useData(['skill', name, 'downloads'], async () => {
-    const { days, total } = await api.getDownloads({ name, days: 30 })
-    const series = [
-      { label: 'Downloads', values: days.map((day) => day.downloads) },
-      { label: 'Installs', values: days.map((day) => day.installs) },
-    ]
-    return { total, days: days.map(({ day }) => day), series }
-  })
-  return (
-    <Shown of={downloads}>
-      {({ total, days, series }) =>
-        total === 0 ? (
-          <p class="faint">None in the last 30 days.</p>
-        ) : (
-          <Chart days={days} series={series} label={`${total.toLocaleString('en')} in the last 30 days`} />
-        )
-      }
-    </Shown>
   )
 }
 
