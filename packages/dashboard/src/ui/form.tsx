@@ -6,8 +6,12 @@ import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /** The state of an action: whether it is running, and its error. */
-export interface Action<Input = void> {
+export interface Action<Input = void, Result = unknown> {
   run(input: Input): void
+  /** What the last run returned. */
+  readonly result?: Result | undefined
+  /** Forgets the last run. */
+  reset?(): void
   readonly busy: boolean
   /** Whether the last run succeeded. */
   readonly done: boolean
@@ -15,15 +19,18 @@ export interface Action<Input = void> {
 }
 
 /** Creates an action that does its work, and then reloads what the page shows. */
-export function useAction<Input = void>(work: (input: Input) => Promise<unknown>): Action<Input> {
-  const { mutate, isPending, isSuccess, error } = useMutation({
+export function useAction<Input = void, Result = unknown>(
+  work: (input: Input) => Promise<Result>,
+): Action<Input, Result> {
+  const { mutate, isPending, isSuccess, data, reset, error } = useMutation({
     mutationFn: async (input: Input) => {
       const { pathname } = location
-      await work(input)
+      const result = await work(input)
       await reloadAfterChange(pathname)
+      return result
     },
   })
-  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
+  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, result: data, reset, error }
 }
 
 /** Shows the outcome of an action: the error, or a success message. */
@@ -38,9 +45,11 @@ export type Fields = Record<string, string>
  * A form with its fields as text, by name, for an action or its work. Its button is disabled while that runs; the error is
  * shown below.
  */
-export function Form(props: {
+export function Form<Result>(props: {
   action?: Action<Fields>
-  work?: (fields: Fields) => Promise<unknown>
+  work?: (fields: Fields) => Promise<Result>
+  /** What is shown after the work in place of the form, until it is closed. */
+  answer?: (result: Result, close: () => void) => ComponentChildren
   submit: string
   /** The message after success, if the page does not show the result itself. */
   done?: string
@@ -52,6 +61,7 @@ export function Form(props: {
   const { card, work } = props
   const own = useAction(async (fields: Fields) => work?.(fields))
   const { action = own } = props
+  if (props.answer && own.done) return props.answer(own.result!, own.reset!)
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (action.busy) return
@@ -130,11 +140,23 @@ export function TextArea(
   )
 }
 
+/** A value with its title, or a value that is its own title. */
+type Option<T extends string = string> = T | readonly [value: T, title: string]
+
+function Options({ of, selected }: { of: readonly Option[]; selected?: string | undefined }) {
+  const pairs = of.map((option) => (typeof option === 'string' ? [option, option] : option))
+  return pairs.map(([value, title]) => (
+    <option key={value} value={value} selected={value === selected}>
+      {title}
+    </option>
+  ))
+}
+
 export function Select(props: {
   label: string
   name: string
   value?: string
-  options: readonly (readonly [value: string, title: string])[]
+  options: readonly Option[]
   onChange?: (value: string) => void
 }) {
   const id = useId()
@@ -146,12 +168,8 @@ export function Select(props: {
         name={props.name}
         {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
       >
-        {props.options.map(([value, title]) => (
-          // Without `onChange` the form owns the value, so the initial value is set once, by selecting the option.
-          <option key={value} value={value} selected={!onChange && value === props.value}>
-            {title}
-          </option>
-        ))}
+        {/* Without `onChange` the form owns the value, so the initial value is set once, by selecting the option. */}
+        <Options of={props.options} selected={onChange ? undefined : props.value} />
       </select>
     </Labelled>
   )
@@ -181,7 +199,7 @@ export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
 export function ActionSelect<T extends string>(props: {
   label: string
   value: T
-  options: readonly (readonly [value: T, title: string])[]
+  options: readonly Option<T>[]
   work: (value: T) => Promise<unknown>
 }) {
   const change = useAction(props.work)
@@ -193,11 +211,7 @@ export function ActionSelect<T extends string>(props: {
         disabled={change.busy}
         onChange={(event) => change.run(event.currentTarget.value as T)}
       >
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
+        <Options of={props.options} />
       </select>
       <Outcome of={change} />
     </>

@@ -34,7 +34,25 @@ export function Page(props: {
   )
 }
 
-export function useTitle(title: string): void {
+/** A page that is shown as a whole when its data is known; before that, its title with a loading message or the error. */
+export function LoadedPage<T>(props: {
+  title: string
+  of: UseQueryResult<T>
+  /** What follows an error. */
+  instead?: ComponentChildren
+  children: (data: T) => ComponentChildren
+}) {
+  const { data, error } = props.of
+  if (data !== undefined) return props.children(data)
+  return (
+    <Page title={props.title}>
+      <Shown of={props.of}>{() => null}</Shown>
+      {error && props.instead}
+    </Page>
+  )
+}
+
+function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${site.name}`
   }, [title])

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { postToNode } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
+import { Field, Form, Outcome, unlessBusy, useAction, type Fields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
@@ -41,7 +41,7 @@ export default function DevicePage() {
 }
 
 function CodeForm({ onFound }: { onFound(waiting: Waiting): void }) {
-  const action = useAction(async ({ code = '' }: Record<string, string>) => {
+  const action = useAction(async ({ code = '' }: Fields) => {
     const userCode = code.trim()
     const shown = await postToNode<Omit<Waiting, 'userCode'>>('/api/cli/device/show', { userCode })
     onFound({ userCode, ...shown })

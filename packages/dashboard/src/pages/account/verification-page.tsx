@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 
@@ -16,7 +16,7 @@ const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending
 export function VerificationPage() {
   const { username } = useMe()!
   const own = usePaged(['verifications', username], (page) => api.listOwnVerifications({ username, page }))
-  const action = useAction(({ method, proof = '' }: Record<string, string>) =>
+  const action = useAction(({ method, proof = '' }: Fields) =>
     api.verifyAuthor({ username, method: method as Method, proof }),
   )
   return (

@@ -11,6 +11,7 @@ import {
   SearchField,
   Select,
   useAction,
+  type Fields,
 } from '../../ui/form.tsx'
 import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
@@ -19,11 +20,7 @@ import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
 const plans = ['free', 'pro', 'team', 'enterprise'] as const
-const planOptions = plans.map((plan) => [plan, plan] as const)
-const roleOptions = [
-  ['user', 'user'],
-  ['admin', 'administrator'],
-] as const
+const roleOptions = ['user', ['admin', 'administrator']] as const
 
 const columns: readonly Column<User>[] = [
   { title: 'User', names: true, by: ({ username }) => username, cell: ({ username }) => <UserLink name={username} /> },
@@ -35,7 +32,7 @@ const columns: readonly Column<User>[] = [
       <ActionSelect
         label={`Plan of ${username}`}
         value={plan}
-        options={planOptions}
+        options={plans}
         work={(to) => api.updateUser({ username, plan: to })}
       />
     ),
@@ -137,7 +134,7 @@ function IssuedKey({ username }: { username: string }) {
 
 function NewUser() {
   const [made, setMade] = useState<{ username: string; key: string; keyExpiresAt?: string | null }>()
-  const action = useAction(async ({ username = '', plan, role }: Record<string, string>) => {
+  const action = useAction(async ({ username = '', plan, role }: Fields) => {
     setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
   })
   if (made) {
@@ -152,7 +149,7 @@ function NewUser() {
       <Field label="Name" name="username" required>
         Lower-case letters, digits and hyphens.
       </Field>
-      <Select label="Plan" name="plan" options={planOptions} />
+      <Select label="Plan" name="plan" options={plans} />
       <Select label="Role" name="role" options={roleOptions} />
     </Form>
   )

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/preact-query'
 import { RefreshCw } from 'lucide'
-import { useAction, Form, TextArea, Select, unlessBusy } from '../../ui/form.tsx'
+import { useAction, Form, TextArea, Select, unlessBusy, type Fields } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { api } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
@@ -15,7 +15,7 @@ export function Decide<T extends string>(props: {
   noteHint: string
   work: (decision: T, note: string) => Promise<unknown>
 }) {
-  const action = useAction(({ decision, note = '' }: Record<string, string>) => props.work(decision as T, note))
+  const action = useAction(({ decision, note = '' }: Fields) => props.work(decision as T, note))
   return (
     <details>
       <summary>

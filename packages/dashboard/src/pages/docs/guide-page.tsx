@@ -9,7 +9,7 @@ import { NotHere } from '../placeholder-pages.tsx'
 import { loadGuide, loadList, type Operation, toGuideName } from './load-docs.ts'
 import { useState } from 'preact/hooks'
 import { useMe } from '../../session.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 
 /** A guide; or an endpoint, whose examples are for this node, with a form that calls it. */
 export function GuidePage({ name }: { name: string }) {
@@ -62,7 +62,7 @@ function TryIt({ operation: { name, method, fields } }: { operation: Operation }
   const [answer, setAnswer] = useState<string>()
   const me = useMe()
   const isRead = method === 'GET'
-  const call = useAction(async (given: Record<string, string>) => {
+  const call = useAction(async (given: Fields) => {
     setAnswer(undefined)
     const input = fields
       .filter(({ field }) => given[field])

@@ -3,7 +3,16 @@ import { useLocation } from 'preact-iso'
 import { api } from '../../api.ts'
 import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import {
+  ActionButton,
+  ActionSelect,
+  ConfirmButton,
+  Field,
+  Form,
+  Select,
+  useAction,
+  type Fields,
+} from '../../ui/form.tsx'
 import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
 
@@ -26,7 +35,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
   // The identity provider would undo a change of a member by a group.
   const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
   const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
-  const invite = useAction(({ username = '', role: given }: Record<string, string>) =>
+  const invite = useAction(({ username = '', role: given }: Fields) =>
     api.putMember({ organisation, username, role: given as MemberRole }),
   )
   const remove = async ({ username }: Member) => {
@@ -48,7 +57,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
           <ActionSelect
             label={`Role of ${member.username}`}
             value={member.role}
-            options={roles.map((one) => [one, one] as const)}
+            options={roles}
             work={(to) => api.putMember({ organisation, username: member.username, role: to })}
           />
         ) : (

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { ItemList } from '../../ui/page.tsx'
 import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 
@@ -10,7 +10,7 @@ import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 export function OrganisationList() {
   const { route } = useLocation()
   const found = useOrganisations()
-  const create = useAction(async ({ name = '', displayName }: Record<string, string>) => {
+  const create = useAction(async ({ name = '', displayName }: Fields) => {
     await api.createOrganisation({ name, displayName: displayName || undefined })
     route(addresses.organisation(name))
   })

@@ -5,7 +5,7 @@ import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, useAction } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, LinkButton, Time, toCount, UserLink } from '../../ui/parts.tsx'
@@ -86,7 +86,7 @@ export default forUsers(() => {
 
 function SettingsSection({ organisation: { name, displayName, role } }: SectionProps) {
   const { route } = useLocation()
-  const rename = useAction((fields: Record<string, string>) =>
+  const rename = useAction((fields: Fields) =>
     api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
   )
   return (

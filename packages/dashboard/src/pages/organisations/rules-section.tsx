@@ -1,7 +1,7 @@
 import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
-import { ActionButton, Check, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, Check, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Notice, toCount } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -13,7 +13,7 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
   const key = ['organisation', organisation, 'policy']
   const found = useData(key, () => api.getPolicy({ organisation }))
   const [tried, setTried] = useState<{ policy: Policy } & Awaited<ReturnType<typeof api.testPolicy>>>()
-  const preview = useAction(async (fields: Record<string, string>) => {
+  const preview = useAction(async (fields: Fields) => {
     setTried(undefined)
     const policy = toPolicy(fields)
     setTried({ policy, ...(await api.testPolicy({ organisation, policy })) })

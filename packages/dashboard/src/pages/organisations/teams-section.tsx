@@ -2,7 +2,7 @@ import { type Team, type TeamRole, teamRoles } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { ActionButton, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { NameLink, UserLink } from '../../ui/parts.tsx'
 import type { SectionProps } from '../../organisations.ts'
@@ -11,7 +11,7 @@ import type { SectionProps } from '../../organisations.ts'
 export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
   const key = ['organisation', organisation]
   const found = usePaged([...key, 'teams'], (page) => api.listTeams({ organisation, page }))
-  const create = useAction(({ team = '' }: Record<string, string>) => api.putTeam({ organisation, team }))
+  const create = useAction(({ team = '' }: Fields) => api.putTeam({ organisation, team }))
   return (
     <>
       <ItemList
@@ -41,10 +41,8 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
   const { name, members, skills } = team
   const put = (change: Partial<Pick<Team, 'members' | 'skills'>>) =>
     api.putTeam({ organisation, team: name, ...change })
-  const addMember = useAction(({ username = '' }: Record<string, string>) =>
-    put({ members: [...new Set([...members, username])] }),
-  )
-  const addSkill = useAction(({ skill = '', role }: Record<string, string>) => {
+  const addMember = useAction(({ username = '' }: Fields) => put({ members: [...new Set([...members, username])] }))
+  const addSkill = useAction(({ skill = '', role }: Fields) => {
     const others = skills.filter((one) => one.name !== skill)
     return put({ skills: [...others, { name: skill, role: role as TeamRole }] })
   })
@@ -94,12 +92,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
               <Field label="Skill" name="skill" required>
                 Its name without the organisation.
               </Field>
-              <Select
-                label="Role"
-                name="role"
-                value="reader"
-                options={teamRoles.map((role) => [role, role] as const)}
-              />
+              <Select label="Role" name="role" value="reader" options={teamRoles} />
             </Form>
           )}
         </section>

@@ -2,7 +2,7 @@ import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
 import type { SectionProps } from '../../organisations.ts'
 
@@ -72,7 +72,7 @@ function TrustedIdentities({ owner }: { owner: string }) {
 function NewIdentity({ owner }: { owner: string }) {
   const [service, choose] = useState<string>('github')
   const fields = service in claimFields ? claimFields[service as Service] : []
-  const add = useAction(({ skill, issuer = '', more = '', ...claims }: Record<string, string>) =>
+  const add = useAction(({ skill, issuer = '', more = '', ...claims }: Fields) =>
     api.putTrustedPublisher({
       target: skill ? `${owner}/${skill}` : owner,
       issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,

@@ -2,8 +2,8 @@ import { useLocation, useRoute } from 'preact-iso'
 import { api, useData } from '../../api.ts'
 import { nodeUrl } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, useTitle, Shown } from '../../ui/page.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { LoadedPage, Page } from '../../ui/page.tsx'
 import { Badge, Copyable, Count, Empty, Time, UserLink } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './packs-page.tsx'
@@ -13,16 +13,12 @@ type Pack = Awaited<ReturnType<typeof api.getPack>>
 /** One pack: its skills, install commands, and context budget. */
 export default function PackPage() {
   const { slug = '' } = useRoute().params
-  useTitle(slug)
   const found = useData(['pack', slug], () => api.getPack({ slug }))
-  if (!found.data) {
-    return (
-      <Page title={slug}>
-        <Shown of={found}>{() => null}</Shown>
-      </Page>
-    )
-  }
-  return <PackShown pack={found.data} />
+  return (
+    <LoadedPage title={slug} of={found}>
+      {(pack) => <PackShown pack={pack} />}
+    </LoadedPage>
+  )
 }
 
 function PackShown({ pack }: { pack: Pack }) {
@@ -67,7 +63,7 @@ function toMemberNote({ pinnedVersion, note }: Pack['skills'][number]): string {
 function Change({ pack }: { pack: Pack }) {
   const { route } = useLocation()
   const { slug } = pack
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     await api.updatePack({
       slug,
       name: fields.name,

@@ -1,9 +1,9 @@
 import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
-import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { SearchField, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Count, Time, toCount, NameHeading, UserLink, Badge } from '../../ui/parts.tsx'
+import { Count, Time, toCount, NameHeading, By, Badge } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { useLocation } from 'preact-iso'
 
@@ -39,9 +39,7 @@ export default function PacksPage() {
             <NameHeading href={addresses.pack(pack.slug)} name={pack.name} />
             <p dir="auto">{pack.description}</p>
             <p class="facts">
-              <span>
-                by <UserLink name={pack.curator.username} />
-              </span>
+              <By name={pack.curator.username} />
               <Count of={pack.skillCount} unit="skill" />
               <Budget of={pack.budget} />
               <Time at={pack.updatedAt} verb="changed" />
@@ -86,7 +84,7 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
 /** Creates a pack; its skills are named one per line. */
 function NewPack() {
   const { route } = useLocation()
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const { slug } = await api.createPack({
       name: fields.name!,
       slug: fields.slug || undefined,

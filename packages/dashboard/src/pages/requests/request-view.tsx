@@ -3,7 +3,7 @@ import { useMe } from '../../session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Notice, UserText } from '../../ui/parts.tsx'
 import { RequestFacts } from './requests-page.tsx'
-import { ActionButton, Field, Form, useAction, unlessBusy } from '../../ui/form.tsx'
+import { ActionButton, Field, Form, useAction, unlessBusy, type Fields } from '../../ui/form.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 import { ThumbsUp } from 'lucide'
 import { Icon } from '../../ui/icon.tsx'
@@ -73,7 +73,7 @@ function Progress({ request, me }: { request: SkillRequest; me: { username: stri
 }
 
 function Fulfil({ request }: { request: SkillRequest }) {
-  const action = useAction(({ skill = '' }: Record<string, string>) =>
+  const action = useAction(({ skill = '' }: Fields) =>
     api.updateRequest({ id: request.id, status: 'fulfilled', fulfilledBy: skill.trim() || undefined }),
   )
   return (

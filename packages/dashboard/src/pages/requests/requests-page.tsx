@@ -6,7 +6,7 @@ import { RequestView, statusTitles, type SkillRequest, type Status, Vote } from 
 import { useLocation } from 'preact-iso'
 import { api, useKeptData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, TextArea, useAction, Select } from '../../ui/form.tsx'
+import { Field, Form, TextArea, useAction, Select, type Fields } from '../../ui/form.tsx'
 import { SignInLink, SignInTo } from '../../ui/sign-in-link.tsx'
 import { LinkButton, Badge, Time, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -41,7 +41,7 @@ export default function RequestsPage() {
 function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const { id } = await api.createRequest({ title: fields.title!.trim(), description: fields.description!.trim() })
     filed(id)
     route(toAddress('/requests', { id }), true)

@@ -7,9 +7,9 @@ import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { FilePatches } from '../../ui/file-patches.tsx'
 import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
-import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { LoadedPage, Page, Shown } from '../../ui/page.tsx'
+import { Badge, Time, UserText, UserLink, By } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toApprovalWords } from './reviews-page.tsx'
 
@@ -19,13 +19,11 @@ type Comment = QuarantinedDetails['comments'][number]
 export function ReviewPage() {
   const { id = '' } = useRoute().params
   const found = useData(['quarantine', 'details', id], () => api.getQuarantined({ id }))
-  if (!found.data)
-    return (
-      <Page title="Approval">
-        <Shown of={found}>{() => null}</Shown>
-      </Page>
-    )
-  return <Submission key={id} of={found.data} />
+  return (
+    <LoadedPage title="Approval" of={found}>
+      {(one) => <Submission key={id} of={one} />}
+    </LoadedPage>
+  )
 }
 
 function Submission({ of }: { of: QuarantinedDetails }) {
@@ -43,9 +41,7 @@ function Submission({ of }: { of: QuarantinedDetails }) {
       aside={<Decision of={of} />}
     >
       <p class="facts">
-        <span>
-          by <UserLink name={publisher.username} />
-        </span>
+        <By name={publisher.username} />
         <Time at={of.createdAt} verb="submitted" />
         {approvals ? (
           <Badge tone={approvals.changesRequested ? 'bad' : 'fair'}>{toApprovalWords(approvals)}</Badge>
@@ -124,12 +120,11 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
   }, [place])
-  const action = useAction(async ({ body = '', path, line }: Record<string, string>) => {
+  const action = useAction(async ({ body = '', path, line }: Fields) => {
     const on = path ? { path, line: line ? Number(line) : undefined } : {}
     await api.commentQuarantined({ id: of.id, body, ...on })
     setSent(sent + 1)
   })
-  const files = of.files.map(({ path }) => [path, path] as const)
   return (
     <Form key={sent} action={action} submit="Comment">
       <TextArea label="Comment" name="body" required maxLength={10_000} />
@@ -138,7 +133,7 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
         label="On"
         name="path"
         value={place?.path ?? ''}
-        options={[['', 'The version'], ...files]}
+        options={[['', 'The version'], ...of.files.map(({ path }) => path)]}
       />
       <Field key={`line ${place?.line}`} label="Line" name="line" type="number" min={1} defaultValue={place?.line}>
         Empty: the whole file.

@@ -1,6 +1,6 @@
 import { nodeUrl } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { ActionButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { useState } from 'preact/hooks'
 import { Time, NewSecret } from '../../ui/parts.tsx'
 import { ItemList } from '../../ui/page.tsx'
@@ -13,10 +13,10 @@ const roles = [
 /** The collaborators of a skill, and its transfer. */
 export function HandOver({ name }: { name: string }) {
   const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
-  const add = useAction(({ username = '', role }: Record<string, string>) =>
+  const add = useAction(({ username = '', role }: Fields) =>
     api.putCollaborator({ name, username, role: role as 'read' | 'write' }),
   )
-  const transfer = useAction(({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }))
+  const transfer = useAction(({ newOwner = '' }: Fields) => api.transferSkill({ name, newOwner }))
   return (
     <>
       <section>
@@ -59,7 +59,7 @@ export function HandOver({ name }: { name: string }) {
 export function Shares({ name }: { name: string }) {
   const [token, setToken] = useState<string>()
   const shares = useData(['shares', name], () => api.listShares({ name }))
-  const make = useAction(async ({ days }: Record<string, string>) => {
+  const make = useAction(async ({ days }: Fields) => {
     setToken((await api.createShare({ name, expiresInDays: Number(days) })).token)
   })
   return (

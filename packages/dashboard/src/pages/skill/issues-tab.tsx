@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
@@ -48,7 +48,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
 function IssueForm({ name }: { name: string }) {
   const { change } = useAddress()
   const [filed, setFiled] = useState(0)
-  const action = useAction(async ({ type, title = '', body = '' }: Record<string, string>) => {
+  const action = useAction(async ({ type, title = '', body = '' }: Fields) => {
     await api.createIssue({ name, type: type as IssueType, title, body })
     setFiled(filed + 1)
     change({ page: undefined })

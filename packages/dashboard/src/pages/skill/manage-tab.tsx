@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { site } from '../../site.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton, type Fields } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
@@ -125,7 +125,7 @@ const installerColumns: readonly Column<Installer>[] = [
 ]
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
-  const action = useAction(({ message = '' }: Record<string, string>) =>
+  const action = useAction(({ message = '' }: Fields) =>
     api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message }),
   )
   return (
@@ -144,7 +144,7 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
 function Details({ skill }: { skill: SkillDetails }) {
   const { isOwner, organisation } = useRoles(skill)
   const current = skill.organisation === undefined ? skill.visibility : 'organisation'
-  const action = useAction(({ visibility, keywords = '', ...fields }: Record<string, string>) => {
+  const action = useAction(({ visibility, keywords = '', ...fields }: Fields) => {
     const words = keywords.split(',').map((word) => word.trim())
     const given = { ...fields, ...toVisibilityFields(visibility, organisation), keywords: words.filter(Boolean) }
     return api.publishSkill({ name: skill.fullName, ...given })
@@ -273,9 +273,7 @@ function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known
 }
 
 function RecallForm({ name }: { name: string }) {
-  const action = useAction(({ range = '', reason = '' }: Record<string, string>) =>
-    api.recallSkill({ name, range, reason }),
-  )
+  const action = useAction(({ range = '', reason = '' }: Fields) => api.recallSkill({ name, range, reason }))
   return (
     <Form action={action} submit="Recall" done="Recalled.">
       <Field label="Versions" name="range" required maxLength={200}>

@@ -2,7 +2,7 @@ import type { ProvenanceReport } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { toContentBytes, type ShownSkill } from './shown-skill.ts'
 
 interface Outcome {
@@ -14,7 +14,7 @@ interface Outcome {
 /** Verifies in the browser the signatures of the record and of the log, and that the archive matches both. */
 export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance }) {
   const [outcome, setOutcome] = useState<Outcome>()
-  const action = useAction(async ({ keys = '' }: Record<string, string>) => {
+  const action = useAction(async ({ keys = '' }: Fields) => {
     setOutcome(undefined)
     const ownKeys = keys.split('\n').flatMap((line) => line.trim() || [])
     setOutcome({ ownKeys, report: await verifyInBrowser(shown, record, ownKeys) })

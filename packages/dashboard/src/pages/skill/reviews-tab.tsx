@@ -2,7 +2,7 @@ import type { AgentReview, Review } from '@skillstead/protocol'
 import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Badge, Time, toCount, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -65,7 +65,7 @@ const ratings = [
 ] as const
 
 function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
-  const action = useAction(({ rating, title = '', body = '' }: Record<string, string>) =>
+  const action = useAction(({ rating, title = '', body = '' }: Fields) =>
     api.createReview({ name, rating: Number(rating), title, body }),
   )
   return (

@@ -7,7 +7,7 @@ import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
 import { Shown, usePage, Pager } from '../../ui/page.tsx'
 import { useLocation } from 'preact-iso'
 import { useMe } from '../../session.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 
 /**
  * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at
@@ -164,9 +164,7 @@ export function ForkTree(props: { shown: ShownSkill; tree: Awaited<ReturnType<ty
             {forks.skills.map((fork) => (
               <li key={fork.id}>
                 <NameLink href={addresses.skill(fork.fullName)} name={fork.fullName} />{' '}
-                <span class="faint">
-                  <Time at={fork.publishedAt} />
-                </span>
+                <Time at={fork.publishedAt} faint />
               </li>
             ))}
           </ul>
@@ -203,7 +201,7 @@ function Branch(props: { ancestors: readonly Ancestor[]; children: ComponentChil
 export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
   const me = useMe()
   const { route } = useLocation()
-  const action = useAction(async ({ newName = '' }: Record<string, string>) => {
+  const action = useAction(async ({ newName = '' }: Fields) => {
     const fork = await api.forkSkill({ name, newName: newName.trim() || undefined })
     route(addresses.skill(fork.fullName))
   })

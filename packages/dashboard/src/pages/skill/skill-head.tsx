@@ -3,7 +3,7 @@ import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { EvaluationBadge } from '../../ui/evaluations.tsx'
 import { ActionButton, Select } from '../../ui/form.tsx'
-import { Badge, Count, Time, UserText, UserLink } from '../../ui/parts.tsx'
+import { Badge, Count, Time, UserText, By } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
 /** Facts of a skill, shown above all tabs. */
@@ -36,9 +36,7 @@ function Badges({ shown }: { shown: ShownSkill }) {
       )}
       {skill.stub && <Badge>stub</Badge>}
       {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
-      <span>
-        by <UserLink name={skill.author.username} />
-      </span>
+      <By name={skill.author.username} />
       <Count of={skill.downloads} unit="download" />
       {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
     </div>

@@ -1,7 +1,7 @@
 import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Badge, Time, toWords } from '../../ui/parts.tsx'
 
 const standings = {
@@ -36,7 +36,7 @@ export function Standing({ name }: { name: string }) {
 }
 
 function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: string }) {
-  const action = useAction(({ statement = '' }: Record<string, string>) => api.appealModeration({ name, statement }))
+  const action = useAction(({ statement = '' }: Fields) => api.appealModeration({ name, statement }))
   const mayAppeal = state !== 'shown' && appeals.every(({ status }) => status !== 'open')
   return (
     <>

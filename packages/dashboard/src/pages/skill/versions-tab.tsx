@@ -2,7 +2,7 @@ import { type SkillVersion, verdictWords, type SkillDiff } from '@skillstead/pro
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, UserLink } from '../../ui/parts.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, By } from '../../ui/parts.tsx'
 import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
 import { verdictTones, ChangeReport } from '../../ui/findings.tsx'
 import { Uses, AccessList, isEmptyAccess } from './access-list.tsx'
@@ -47,7 +47,7 @@ const choicesMax = 200
 
 function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
   const { fields, change } = useAddress()
-  const options = skill.versions.slice(0, choicesMax).map((one) => [one.version, one.version] as const)
+  const options = skill.versions.slice(0, choicesMax).map((one) => one.version)
   const place = skill.versions.findIndex((one) => one.version === version)
   const from = fields.from ?? skill.versions[place + 1]?.version ?? skill.versions[1]!.version
   const to = fields.to ?? (place >= 0 && place + 1 < skill.versions.length ? version : skill.versions[0]!.version)
@@ -97,9 +97,7 @@ function Version(props: {
         <span>
           {version.publishedAt.slice(0, 10)}, <Time at={version.publishedAt} />
         </span>
-        <span>
-          by <UserLink name={version.publisher.username} />
-        </span>
+        <By name={version.publisher.username} />
         <span>
           {toBytesText(version.size)}
           {before && toGrowth(version.size - before.size)} in {toCount(version.files.length, 'file')}

@@ -2,7 +2,7 @@ import type { DmcaCase } from '@skillstead/protocol'
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api, apiWith, useData } from '../../api.ts'
-import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Notice, Time, toWords } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -53,7 +53,7 @@ function CaseShown({ of }: { of: DmcaCase }) {
 
 /** The token is sent with one request and not stored. */
 function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
-  const action = useAction(async ({ token = '' }: Record<string, string>) => {
+  const action = useAction(async ({ token = '' }: Fields) => {
     onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
   })
   return (
@@ -67,7 +67,7 @@ function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void 
 
 function CounterNotice({ id }: { id: string }) {
   const [isSent, send] = useState(false)
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     await api.submitCounterNotice({
       id,
       name: fields.name!,

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'
 
@@ -33,7 +33,7 @@ export default function TakedownsPage() {
 
 function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
   const { skill = '' } = useAddress().fields
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const { id, caseToken = '' } = await api.submitDmca({
       skillName: fields.skill!.trim(),
       claimantName: fields.claimantName!,
@@ -97,7 +97,7 @@ function NoticeSent({ of: { id, caseToken } }: { of: Sent }) {
 
 function CaseFinder() {
   const { route } = useLocation()
-  const action = useAction(async ({ id = '' }: Record<string, string>) => route(addresses.takedown(id.trim())))
+  const action = useAction(async ({ id = '' }: Fields) => route(addresses.takedown(id.trim())))
   return (
     <section aria-label="Find a case">
       <h2>Find a case</h2>

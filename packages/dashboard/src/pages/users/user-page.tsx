@@ -5,9 +5,8 @@ import { api, useKeptData, useData } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { Picture } from '../../ui/own-files.tsx'
-import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
+import { LoadedPage, Page, Pager, usePage } from '../../ui/page.tsx'
 import { Badge, Count, Empty, Time } from '../../ui/parts.tsx'
-import { Problem } from '../../ui/problem.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { ReputationCard, VerifiedMethods } from './reputation-card.tsx'
 import { ActionButton } from '../../ui/form.tsx'
@@ -24,22 +23,18 @@ export default function UserPage() {
 function Author({ username }: { username: string }) {
   const page = usePage()
   const user = useKeptData(['user', username, page], () => api.getUser({ username, page, limit: 20 }))
-  if (user.error && !user.data) {
-    return (
-      <Page title="Author">
-        <Problem error={user.error} retry={user.refetch} />
-        <a href="/users">All authors</a>
-      </Page>
-    )
-  }
   return (
-    <Page
-      title={user.data?.displayName || username}
-      heading={user.data && <Heading user={user.data} />}
-      aside={user.data && <FollowButton username={username} />}
-    >
-      <Shown of={user}>{(data) => <Profile user={data} />}</Shown>
-    </Page>
+    <LoadedPage title={username} of={user} instead={<a href="/users">All authors</a>}>
+      {(data) => (
+        <Page
+          title={data.displayName || username}
+          heading={<Heading user={data} />}
+          aside={<FollowButton username={username} />}
+        >
+          <Profile user={data} />
+        </Page>
+      )}
+    </LoadedPage>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { api } from '../../../api.ts'
 import { ConfirmButton, Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
-import { toBytesText, toCount } from '../../../ui/parts.tsx'
+import { Reasons, toBytesText, toCount } from '../../../ui/parts.tsx'
 
 /** Settings of a publication that are not in the package. */
 export interface Wishes {
@@ -88,21 +88,5 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       )}
       <Outcome of={publish} />
     </section>
-  )
-}
-
-function Reasons({ title, of }: { title: string; of: Outline['result']['omitted'] }) {
-  if (of.length === 0) return null
-  return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {of.map(({ path, reason }) => (
-          <li key={path}>
-            <bdi>{path}</bdi> <span class="faint">{reason}</span>
-          </li>
-        ))}
-      </ul>
-    </>
   )
 }

@@ -2,7 +2,7 @@ import { cutList } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
-import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
+import { Outcome, useAction, Field, Form, Select, TextArea, type Fields } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
@@ -149,7 +149,7 @@ function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes):
   const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
   const [owner, setOwner] = useState('')
   const owners = organisations.map(({ name, displayName }) => [name, displayName || name] as const)
-  const change = ({ visibility, ...fields }: Record<string, string>) => {
+  const change = ({ visibility, ...fields }: Fields) => {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
     onChange({ ...given, ...toVisibilityFields(visibility, owner || undefined) })
   }

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Form, useAction } from '../../../ui/form.tsx'
+import { ConfirmButton, ActionButton, Form, useAction, type Fields } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Badge, Empty, Time, toCount, type Tone } from '../../../ui/parts.tsx'
 import { SecretShown, WebhookFields, toWebhookSettings } from './webhooks-page.tsx'
@@ -85,7 +85,7 @@ function createSecret(): string {
 function Change({ webhook }: { webhook: Webhook }) {
   const { route } = useLocation()
   const { id } = webhook
-  const action = useAction((fields: Record<string, string>) => api.updateWebhook({ id, ...toWebhookSettings(fields) }))
+  const action = useAction((fields: Fields) => api.updateWebhook({ id, ...toWebhookSettings(fields) }))
   const remove = async () => {
     await api.deleteWebhook({ id })
     route('/account/webhooks')

@@ -5,7 +5,7 @@ import { Page, ItemList, usePage } from '../../../ui/page.tsx'
 import { Badge, Empty, Time, NameHeading, NewSecret } from '../../../ui/parts.tsx'
 import { deliveryTones } from './webhook-page.tsx'
 import { useState } from 'preact/hooks'
-import { Form, useAction, Check, Field, TextArea } from '../../../ui/form.tsx'
+import { Form, useAction, Check, Field, TextArea, type Fields } from '../../../ui/form.tsx'
 
 /** The user's webhooks with the result of their last delivery. */
 export function WebhooksPage() {
@@ -55,7 +55,7 @@ export function WebhooksPage() {
 /** Creates a webhook; the secret that signs its deliveries is shown once. */
 function NewWebhook() {
   const [secret, setSecret] = useState<string>()
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const made = await api.createWebhook({ ...toWebhookSettings(fields), secret: fields.secret || undefined })
     if (made.secret) setSecret(made.secret)
   })

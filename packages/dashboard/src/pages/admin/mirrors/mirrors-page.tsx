@@ -2,7 +2,7 @@ import { api, useData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Page, ItemList } from '../../../ui/page.tsx'
 import { useState } from 'preact/hooks'
-import { Field, Form, Select, TextArea, useAction } from '../../../ui/form.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../../ui/form.tsx'
 import { Notice, NameHeading, Badge, Time, type Tone, toWords } from '../../../ui/parts.tsx'
 
 /** The upstreams of the node. */
@@ -50,7 +50,7 @@ type Mode = (typeof modes)[number][0]
 /** Adds an upstream. */
 function NewMirror() {
   const [problem, setProblem] = useState<string | null>(null)
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const made = await api.addMirror({
       name: fields.name!,
       url: fields.url!,
