@@ -53,7 +53,6 @@ export function Form<Result>(props: {
   submit: string
   /** The message after success, if the page does not show the result itself. */
   done?: string
-  class?: string
   /** The title of a card that contains the form and is closed at first. In the head of a page it is the main button. */
   card?: string
   children: ComponentChildren
@@ -71,7 +70,7 @@ export function Form<Result>(props: {
     action.run(Object.fromEntries(fields))
   }
   const form = (
-    <form class={`form ${props.class ?? ''}`} onSubmit={send}>
+    <form class="form" onSubmit={send}>
       {props.children}
       <div>
         <button type="submit" class="main" aria-disabled={action.busy}>

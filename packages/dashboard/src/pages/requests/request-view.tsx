@@ -35,35 +35,32 @@ function Whole({ request }: { request: SkillRequest }) {
   )
 }
 
-interface Step {
-  readonly to: Status
-  readonly title: string
-  /** Whether only the author of the request and administrators may make this transition. */
-  readonly party: boolean
-}
-
-const close: Step = { to: 'closed', title: 'Close', party: true }
-
-/** The state changes that the node allows, except the one that requires a skill. */
-const steps: Readonly<Record<Status, readonly Step[]>> = {
-  open: [{ to: 'in_progress', title: 'Start working on this', party: false }, close],
-  in_progress: [{ to: 'open', title: 'Stop working on this', party: true }, close],
-  closed: [{ to: 'open', title: 'Open again', party: true }],
+/** The state changes that the node allows, except the one that requires a skill. Only the author of the request and administrators may do more than start. */
+const steps: Readonly<Record<Status, readonly (readonly [to: Status, title: string])[]>> = {
+  open: [
+    ['in_progress', 'Start working on this'],
+    ['closed', 'Close'],
+  ],
+  in_progress: [
+    ['open', 'Stop working on this'],
+    ['closed', 'Close'],
+  ],
+  closed: [['open', 'Open again']],
   fulfilled: [],
 }
 
 /** The actions that the visitor can take on a request. */
 function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
   const isParty = me.role === 'admin' || request.requester?.username === me.username
-  const open = steps[request.status].filter(({ party }) => isParty || !party)
+  const open = steps[request.status].filter(([to]) => isParty || to === 'in_progress')
   const canFulfil = isParty && (request.status === 'open' || request.status === 'in_progress')
   if (open.length === 0) return null
   return (
     <section aria-label="Progress" class="progress">
       <div class="row">
-        {open.map((step) => (
-          <ActionButton key={step.to} work={() => api.updateRequest({ id: request.id, status: step.to })}>
-            {step.title}
+        {open.map(([status, title]) => (
+          <ActionButton key={status} work={() => api.updateRequest({ id: request.id, status })}>
+            {title}
           </ActionButton>
         ))}
       </div>

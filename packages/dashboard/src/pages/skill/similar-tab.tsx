@@ -1,4 +1,4 @@
-import type { SimilarityMatch } from '@skillstead/protocol'
+import type { Provenance, SimilarityMatch } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
@@ -134,11 +134,6 @@ function Match({ shown, match }: { shown: ShownSkill; match: SimilarityMatch }) 
   )
 }
 
-interface Ancestor {
-  readonly fullName: string
-  readonly version: string
-}
-
 /** The ancestors of a fork, oldest last, and a page of the forks of a skill. */
 export async function readForkTree({ name, version, skill }: ShownSkill, page: number) {
   const [record, forks] = await Promise.all([
@@ -175,7 +170,7 @@ export function ForkTree(props: { shown: ShownSkill; tree: Awaited<ReturnType<ty
   )
 }
 
-function Branch(props: { ancestors: readonly Ancestor[]; children: ComponentChildren; inner?: boolean }) {
+function Branch(props: { ancestors: Provenance['forkChain']; children: ComponentChildren; inner?: boolean }) {
   const [oldest, ...rest] = props.ancestors
   return (
     <ul class={props.inner ? '' : 'tree'}>

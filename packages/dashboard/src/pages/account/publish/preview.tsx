@@ -4,16 +4,7 @@ import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { Reasons, toBytesText, toCount } from '../../../ui/parts.tsx'
 
 /** Settings of a publication that are not in the package. */
-export interface Wishes {
-  readonly name?: string
-  /** The organisation that becomes the owner. Default: the user. */
-  readonly owner?: string
-  /** The organisation to which `internal` is limited; empty for all users of the node. */
-  readonly organisation?: string
-  readonly version?: string
-  readonly changelog?: string
-  readonly visibility?: 'public' | 'internal' | 'private'
-}
+export type Wishes = Omit<Parameters<typeof api.publishSkill>[0], 'dryRun' | 'archive'>
 
 /** The result of a dry run, and its settings. */
 export interface Outline {
