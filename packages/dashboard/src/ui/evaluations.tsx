@@ -1,4 +1,4 @@
-import { toPercent, toPoints, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
+import { toEffectText, toRateText, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
 import { api, useData } from '../api.ts'
 import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
 import { Badge, Terms, toCount, UserLink } from './parts.tsx'
@@ -91,14 +91,4 @@ const columns: readonly Column<Evaluation>[] = [
 
 function toCountsText({ passed, runs }: Evaluation['withSkill']): string {
   return `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`
-}
-
-function toRateText({ rate, low, high }: EvaluationSummary['withSkill']): string {
-  return `${toPercent(rate)} of runs pass, 95 % interval ${toPercent(low)} to ${toPercent(high)}`
-}
-
-/** Only an interval that excludes 0 shows a difference. */
-function toEffectText({ value, low, high }: NonNullable<EvaluationSummary['effect']>): string {
-  const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
-  return low > 0 || high < 0 ? text : `${text}: no difference shown`
 }

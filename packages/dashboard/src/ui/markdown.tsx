@@ -185,7 +185,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
       await turn()
       if (ending.signal.aborted || !root.current) return
       for (const image of root.current.querySelectorAll<HTMLImageElement>('img[data-picture]'))
-        void showPicture(image, image.dataset.picture!).catch(() => undefined)
+        void showPicture(image, image.dataset.picture!).catch(() => delete image.dataset.picture)
       setHeadings(nameHeadings(root.current))
       scrollToAnchor()
       await finishCode(root.current, ending.signal)
