@@ -32,8 +32,8 @@ describe('the command line about evaluations', () => {
   it('shows what they found, and marks a version that does worse', async () => {
     const { stdout } = await run('show', 'alice/tool')
     expect(stdout).toMatch(/ evaluations 2 users, 1 by the owner, worse than 1\.0\.0\n/)
-    expect(stdout).toMatch(/ with +85 % of runs pass \(79 % to 89 %\)\n/)
-    expect(stdout).toMatch(/ effect +\+30 points \(\+17 to \+42 points\)\n/)
+    expect(stdout).toMatch(/ with +85 % of runs pass, 95 % interval 79 % to 89 %\n/)
+    expect(stdout).toMatch(/ effect +\+30 points, 95 % interval \+17 to \+42\n/)
     expect((await run('show', 'alice/useless')).stdout).toContain('no difference shown')
     expect((await run('show', 'alice/unmeasured')).stdout).not.toContain('evaluations')
   })

@@ -100,6 +100,33 @@ describeBrowser('the page of a skill', () => {
     expect(new URL(page.url()).search).toBe('?path=pour.py&line=2')
   })
 
+  test('keeps room for a picture of unknown height until it is loaded', async () => {
+    const visited = await visit()
+    await visited.api.publishSkill({
+      skillMd: '---\nname: brew\ndescription: Brews tea\n---\n![own](pot.png)\n\n<img src="lost.png" alt="lost">\n',
+      files: [
+        { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' },
+        { path: 'lost.png', content: png().subarray(0, 20).toString('base64'), encoding: 'base64' },
+      ],
+    })
+    const page = await visited.open('/docs', { isOwn: true })
+    await page.waitForLoadState('networkidle')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/files/*.png*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    // Without waiting for an idle network.
+    await page.goto(`${visited.node.url}/skills/alice/brew`, { waitUntil: 'commit' })
+    await page.locator('.markdown[aria-busy="false"]').waitFor()
+    const heightOf = (name: string) => page.getByAltText(name).evaluate((one) => one.clientHeight)
+    await expect.poll(() => heightOf('own')).toBeGreaterThan(100)
+    await expect.poll(() => heightOf('lost')).toBeGreaterThan(100)
+    held.resolve()
+    await expect.poll(() => heightOf('own')).toBe(1)
+    await expect.poll(() => heightOf('lost')).toBeLessThan(50)
+  })
+
   test('resolves pictures in HTML, SVG pictures, fragments of links and anchors of all headings', async () => {
     const visited = await visit()
     const sections = Array.from({ length: 130 }, (_, at) => `## Part ${at}\n\nText.`)

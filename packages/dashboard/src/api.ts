@@ -2,7 +2,7 @@ import { createClient, RegistryError } from '@skillstead/client'
 import type { Problem, SkillDetails } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
 import { closeShareLink, toShareHeaders } from './share-link.ts'
-import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
+import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
  * The API of the node that served this page. The session is in a cookie that scripts cannot read; the header proves
@@ -85,13 +85,7 @@ function toProblemError({ status, headers }: Response, text: string): RegistryEr
  */
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: {
-      staleTime: 30_000,
-      gcTime: 300_000,
-      retry: false,
-      refetchOnWindowFocus: false,
-      networkMode: 'always',
-    },
+    queries: { staleTime: 30_000, gcTime: 300_000, retry: false, refetchOnWindowFocus: false, networkMode: 'always' },
     mutations: { networkMode: 'always' },
   },
 })
@@ -132,15 +126,17 @@ export function useKeptData<T>(key: readonly unknown[], load: () => Promise<T>):
   return useQuery({ queryKey: key, queryFn: load, placeholderData: keepPreviousData })
 }
 
-/** Reloads all data whose key begins with these parts, after a change. */
+/** Reloads all data whose key begins with these parts. */
 export function reloadData(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: key })
 }
 
-/** Reloads all data whose key begins with one of these keys. */
-export async function refreshAll(keys: readonly QueryKey[]): Promise<void> {
-  await Promise.all(keys.map((key) => reloadData(...key)))
+/**
+ * Loads the data of the page again after a change, and all other data when it is next shown. What a page showed that the
+ * change led away from may be deleted: only the session is then loaded at once.
+ */
+export async function reloadAfterChange(path: string): Promise<void> {
+  const isLeft = location.pathname !== path
+  await queries.invalidateQueries({ refetchType: isLeft ? 'none' : 'active' })
+  if (isLeft) await reloadData('session')
 }
-
-/** The keys of all data that shows a skill. */
-export const skillKeys = [['skill'], ['skills'], ['own-skills']] as const

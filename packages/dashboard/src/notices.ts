@@ -14,7 +14,7 @@ async function readNotices(username: string, hasWebhooks: boolean) {
       api.listOwnSkills({ ...all, moderated: true }),
       hasWebhooks ? api.listWebhooks(all) : undefined,
     ])
-  const organisations = transfers.length === 0 ? [] : await readOrganisations()
+  const organisations = transfers.length === 0 ? [] : (await readOrganisations()).organisations
   const isReceived = ({ newOwner }: { newOwner: string }) =>
     newOwner === username || organisations.some(({ name, role }) => name === newOwner && mayDo(role, 'manage'))
   return {
@@ -31,9 +31,6 @@ async function readNotices(username: string, hasWebhooks: boolean) {
 }
 
 export type Notices = Awaited<ReturnType<typeof readNotices>>
-
-/** The keys of the data that a dealt-with notice changes. */
-export const noticeKeys = [['notices'], ['session']] as const
 
 /** The notices of the signed-in user; no request is sent for a visitor. */
 export function useNotices() {

@@ -1,22 +1,16 @@
-import { type MemberRole, type Right, rightsByRole } from '@skillstead/protocol'
-import { api, queries, reloadData, useData } from './api.ts'
+import { type MemberRole, type Right, rightsByRole, type Organisation, type SkillDetails } from '@skillstead/protocol'
+import { api, useData } from './api.ts'
 import { useMe } from './session.ts'
 
 /** The organisations that the signed-in user is a member of, by name; at most 100. */
-export async function readOrganisations() {
-  return (await api.listOrganisations({ limit: 100 })).organisations
+export function readOrganisations() {
+  return api.listOrganisations({ limit: 100 })
 }
 
 /** The organisations of the signed-in user; no request is sent for a visitor. */
 export function useOrganisations(enabled = true) {
   const me = useMe()
   return useData(['organisations', me?.username], readOrganisations, Boolean(me) && enabled)
-}
-
-/** Makes the pages of an organisation that the user left, or deleted, load again when they are next opened. */
-export async function forgetOrganisation(name: string): Promise<void> {
-  await queries.invalidateQueries({ queryKey: ['organisation', name], refetchType: 'none' })
-  await reloadData('organisations')
 }
 
 /** Whether a role has a right; a user without a role has none. */
@@ -31,5 +25,71 @@ export function mayDo(role: MemberRole | null | undefined, right: Right): boolea
 export function useRoleFor(owner: string): MemberRole | undefined {
   const isSelf = useMe()?.username === owner
   const { data } = useOrganisations(!isSelf)
-  return isSelf ? 'owner' : (data?.find(({ name }) => name === owner)?.role ?? undefined)
+  return isSelf ? 'owner' : (data?.organisations.find(({ name }) => name === owner)?.role ?? undefined)
+}
+
+/** What the sections of an organisation show, and whether the user may change its members, teams and rules. */
+export interface SectionProps {
+  readonly organisation: Organisation
+  readonly mayAdminister: boolean
+}
+
+/** What a form can set as the visibility: `organisation` is `internal`, limited to the members of the owner. */
+type Choice = 'public' | 'internal' | 'organisation' | 'private'
+
+/** The options for the skills of an organisation, or of a user. */
+export function toVisibilityOptions(organisation: string | undefined): readonly (readonly [Choice, string])[] {
+  return [
+    ['public', 'Public: all users and guests'],
+    ['internal', 'Internal: users of this node'],
+    ...(organisation ? ([['organisation', `Internal: members of ${organisation}`]] as const) : []),
+    [
+      'private',
+      organisation
+        ? `Private: members of ${organisation} who may publish or review, and collaborators`
+        : 'Private: you and your collaborators',
+    ],
+  ]
+}
+
+/** The fields of a publication for a choice; none for an empty one. */
+export function toVisibilityFields(choice: string | undefined, organisation: string | undefined) {
+  if (!choice) return {}
+  const visibility = choice === 'organisation' ? ('internal' as const) : (choice as Exclude<Choice, 'organisation'>)
+  return {
+    visibility,
+    ...(organisation && visibility === 'internal' && { organisation: choice === 'organisation' ? organisation : '' }),
+  }
+}
+
+/** The owner of a skill: a user or an organisation. */
+export function toOwner(fullName: string): string {
+  return fullName.split('/')[0]!
+}
+
+/**
+ * What the signed-in user may do with a skill as its owner, or as a member of the organisation that owns it, and whether
+ * the user operates the node. A mirrored skill is managed at its origin.
+ */
+export function useRoles(skill: SkillDetails) {
+  const me = useMe()
+  const owner = toOwner(skill.fullName)
+  const role = useRoleFor(owner)
+  const may = (right: Right) => mayDo(role, right) && skill.origin.kind !== 'mirror'
+  return {
+    mayPublish: may('publish'),
+    isOwner: may('manage'),
+    isAdmin: me?.role === 'admin',
+    /** The owner, if it is an organisation of the user. */
+    organisation: role && owner !== me?.username ? owner : undefined,
+  }
+}
+
+/** Whether the user may open the Manage tab; undefined until that is known. */
+export function useMayManage(skill: SkillDetails): boolean | undefined {
+  const { mayPublish, isAdmin } = useRoles(skill)
+  const me = useMe()
+  const { isLoading } = useOrganisations(toOwner(skill.fullName) !== me?.username)
+  if (mayPublish || isAdmin) return true
+  return me === undefined || isLoading ? undefined : false
 }

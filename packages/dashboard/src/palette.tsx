@@ -1,6 +1,5 @@
 import './styles/palette.css'
-import { ArrowRight, Clock, FileText, Package, Search } from 'lucide'
-import type { IconNode } from 'lucide'
+import { ArrowRight, Clock, FileText, Package, Search, type IconNode } from 'lucide'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -8,7 +7,7 @@ import { addresses, places, toAddress } from './addresses.ts'
 import { api, useKeptData } from './api.ts'
 import { useMe } from './session.ts'
 import { Icon } from './ui/icon.tsx'
-import { readRecentSkills } from './ui/recent-skills.ts'
+import { readRecentSkills } from './ui/browser-memory.ts'
 
 interface Choice {
   readonly icon: IconNode

@@ -1,5 +1,6 @@
 import { addresses, nodePath } from './addresses.ts'
 import { readPageMeta } from './site.ts'
+import { readMemory, writeMemory } from './ui/browser-memory.ts'
 
 interface ShareLink {
   readonly fullName: string
@@ -15,24 +16,17 @@ let opened: ShareLink | undefined
  */
 export function openShareLink(): void {
   const fullName = readPageMeta('skillstead-shared')
-  if (fullName === undefined) return void (opened = readShareLink())
+  if (fullName === undefined)
+    return void (opened = JSON.parse(readMemory(key, 'sessionStorage') ?? 'null') ?? undefined)
   opened = { fullName, token: decodeURIComponent(location.pathname.slice(location.pathname.lastIndexOf('/') + 1)) }
   history.replaceState(null, '', nodePath + addresses.skill(fullName))
-  try {
-    sessionStorage.setItem(key, JSON.stringify(opened))
-  } catch {
-    // The page works until it is reloaded.
-  }
+  writeMemory(key, JSON.stringify(opened), 'sessionStorage')
 }
 
 /** Forgets the link: it gives access no longer, or another person may use this window. */
 export function closeShareLink(): void {
   opened = undefined
-  try {
-    sessionStorage.removeItem(key)
-  } catch {
-    // Nothing was stored.
-  }
+  writeMemory(key, null, 'sessionStorage')
 }
 
 /** The header that lets the holder of a share link read what an API address tells about its skill. */
@@ -52,12 +46,4 @@ export function isSharedPath(path: string): boolean {
 /** The token of the opened share link, if it is that of the skill. */
 export function findShareToken(fullName: string): string | undefined {
   return opened?.fullName === fullName ? opened.token : undefined
-}
-
-function readShareLink(): ShareLink | undefined {
-  try {
-    return JSON.parse(sessionStorage.getItem(key) ?? 'null') ?? undefined
-  } catch {
-    return undefined
-  }
 }

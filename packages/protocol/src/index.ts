@@ -149,8 +149,10 @@ export {
 } from './skill-clients.ts'
 export {
   differenceInterval,
+  toEffectText,
   toPercent,
   toPoints,
+  toRateText,
   wilsonInterval,
   type DifferenceInterval,
   type PassCounts,

@@ -76,3 +76,14 @@ export function toPoints(difference: number): string {
   const points = Math.round(difference * 100)
   return points > 0 ? `+${points}` : `${points}`.replace('-', '−')
 }
+
+/** A pass rate in words, such as `85 % of runs pass, 95 % interval 79 % to 89 %`. */
+export function toRateText({ rate, low, high }: RateInterval): string {
+  return `${toPercent(rate)} of runs pass, 95 % interval ${toPercent(low)} to ${toPercent(high)}`
+}
+
+/** A difference of two pass rates in words: only an interval that excludes 0 shows one. */
+export function toEffectText({ value, low, high }: DifferenceInterval): string {
+  const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
+  return low > 0 || high < 0 ? text : `${text}: no difference shown`
+}

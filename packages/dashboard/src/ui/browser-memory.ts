@@ -1,17 +1,35 @@
-/** What this browser remembers of its user between visits; null where nothing is stored or storage is forbidden. */
-export function readMemory(key: string): string | null {
+/** `localStorage` lasts between visits, `sessionStorage` until the window is closed. */
+type Storage = 'localStorage' | 'sessionStorage'
+
+/** What this browser remembers of its user; null where nothing is stored or storage is forbidden. */
+export function readMemory(key: string, storage: Storage = 'localStorage'): string | null {
   try {
-    return localStorage.getItem(key)
+    return window[storage].getItem(key)
   } catch {
     return null
   }
 }
 
-/** Stores a value where the browser permits it. */
-export function writeMemory(key: string, value: string): void {
+/** Stores a value, or forgets it, where the browser permits it: nothing depends on it. */
+export function writeMemory(key: string, value: string | null, storage: Storage = 'localStorage'): void {
   try {
-    localStorage.setItem(key, value)
+    if (value === null) window[storage].removeItem(key)
+    else window[storage].setItem(key, value)
   } catch {
-    // Nothing depends on it.
+    // The page works until it is reloaded.
   }
+}
+
+const key = 'recent-skills'
+const recentMax = 8
+
+/** The full names of the skills that this browser showed last, latest first. */
+export function readRecentSkills(): string[] {
+  const stored = readMemory(key)
+  return stored ? stored.split(' ').slice(0, recentMax) : []
+}
+
+export function noteRecentSkill(fullName: string): void {
+  const others = readRecentSkills().filter((name) => name !== fullName)
+  writeMemory(key, [fullName, ...others].slice(0, recentMax).join(' '))
 }

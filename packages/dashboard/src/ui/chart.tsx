@@ -1,6 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
+import { Table } from './page.tsx'
 
 interface Series {
   readonly label: string
@@ -8,15 +9,8 @@ interface Series {
 }
 
 /** Values per day as lines; a table has the same numbers for users who cannot see the lines. */
-export default function Chart({
-  days,
-  series,
-  label,
-}: {
-  days: readonly string[]
-  series: readonly Series[]
-  label: string
-}) {
+export default function Chart(props: { days: readonly string[]; series: readonly Series[]; label: string }) {
+  const { days, series, label } = props
   const holder = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = holder.current!
@@ -35,11 +29,9 @@ export default function Chart({
         axes: [axis, axis],
         series: [
           {},
-          ...series.map((one, place) => ({
-            label: one.label,
-            stroke: colours.getPropertyValue(strokes[place % 2]!).trim(),
-            width: 2,
-          })),
+          ...series.map(({ label: name }, place) => {
+            return { label: name, stroke: colours.getPropertyValue(strokes[place % 2]!).trim(), width: 2 }
+          }),
         ],
       },
       [days.map((day) => Date.parse(day) / 1000), ...series.map(({ values }) => [...values])],
@@ -58,28 +50,13 @@ export default function Chart({
       <div ref={holder} aria-hidden="true" />
       <details>
         <summary>The numbers</summary>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              {series.map((one) => (
-                <th scope="col" key={one.label}>
-                  {one.label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {days.map((day, place) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                {series.map((one) => (
-                  <td key={one.label}>{one.values[place]}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table<{ id: string; at: number }>
+          rows={days.map((id, at) => ({ id, at }))}
+          columns={[
+            { title: 'Day', names: true, cell: ({ id }) => id },
+            ...series.map((one) => ({ title: one.label, cell: ({ at }: { at: number }) => one.values[at] })),
+          ]}
+        />
       </details>
     </figure>
   )

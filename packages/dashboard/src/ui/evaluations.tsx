@@ -1,4 +1,4 @@
-import { toPercent, toPoints, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
+import { toEffectText, toRateText, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
 import { api, useData } from '../api.ts'
 import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
 import { Badge, Terms, toCount, UserLink } from './parts.tsx'
@@ -50,7 +50,7 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
       <Shown of={found}>
         {({ evaluations: rows, total }) => (
           <>
-            <Table columns={columns} rows={rows} toKey={({ author }) => author.username} label="Results" />
+            <Table columns={columns} rows={rows} rowKey="author" label="Results" />
             {total > rows.length && <p class="faint">{toCount(total - rows.length, 'earlier result')}.</p>}
           </>
         )}
@@ -60,8 +60,8 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
 }
 
 const columns: readonly Column<Evaluation>[] = [
-  { title: 'Model', names: true, by: ({ model }) => model, cell: ({ model }) => <bdi>{model}</bdi> },
-  { title: 'Runner', by: ({ runner }) => runner, cell: ({ runner }) => <bdi>{runner}</bdi> },
+  { title: 'Model', names: true, by: ({ model }) => model },
+  { title: 'Runner', by: ({ runner }) => runner },
   {
     title: 'With the skill',
     number: true,
@@ -74,7 +74,7 @@ const columns: readonly Column<Evaluation>[] = [
     by: ({ withoutSkill }) => (withoutSkill ? withoutSkill.passed / withoutSkill.runs : null),
     cell: ({ withoutSkill }) => (withoutSkill ? toCountsText(withoutSkill) : ''),
   },
-  { title: 'Cases', number: true, by: ({ cases }) => cases, cell: ({ cases }) => cases.toLocaleString('en') },
+  { title: 'Cases', number: true, by: ({ cases }) => cases },
   {
     title: 'By',
     by: ({ author }) => author.username,
@@ -96,14 +96,4 @@ const columns: readonly Column<Evaluation>[] = [
 
 function toCountsText({ passed, runs }: Evaluation['withSkill']): string {
   return `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`
-}
-
-function toRateText({ rate, low, high }: EvaluationSummary['withSkill']): string {
-  return `${toPercent(rate)} of runs pass, 95 % interval ${toPercent(low)} to ${toPercent(high)}`
-}
-
-/** Only an interval that excludes 0 shows a difference. */
-function toEffectText({ value, low, high }: NonNullable<EvaluationSummary['effect']>): string {
-  const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
-  return low > 0 || high < 0 ? text : `${text}: no difference shown`
 }

@@ -1,7 +1,6 @@
-import type { FileDiff } from '@skillstead/protocol'
+import { type FileDiff, toMarkedText } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { Diff } from './diff.tsx'
+import { useState, useMemo } from 'preact/hooks'
 
 const openFiles = 5
 const filesStep = 50
@@ -58,4 +57,93 @@ function FilePatch({ file, open, onPick, notesOn }: PatchNotes & { file: FileDif
       {file.diff === null && <p>{omissions[file.omitted ?? 'binary']}</p>}
     </details>
   )
+}
+
+/** A line of a patch: unchanged, added, removed, or a position. */
+interface PatchLine {
+  readonly kind: 'same' | 'added' | 'removed' | 'place' | 'note'
+  readonly text: string
+  readonly from?: number
+  readonly to?: number
+}
+
+/** Parses the hunks of one file's git patch; the file names before the first hunk are skipped. */
+function parsePatch(patch: string): PatchLine[] {
+  const lines: PatchLine[] = []
+  let from = 0
+  let to = 0
+  for (const line of patch.replace(/\n$/, '').split('\n')) {
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line)
+    if (hunk) {
+      ;[from, to] = [Number(hunk[1]), Number(hunk[2])]
+      lines.push({ kind: 'place', text: `Lines from ${to || from}` })
+    } else if (lines.length === 0) continue
+    else if (line.startsWith('+')) lines.push({ kind: 'added', text: line.slice(1), to: to++ })
+    else if (line.startsWith('-')) lines.push({ kind: 'removed', text: line.slice(1), from: from++ })
+    else if (line.startsWith('\\')) lines.push({ kind: 'note', text: 'No line break at the end of the file' })
+    else lines.push({ kind: 'same', text: line.slice(1), from: from++, to: to++ })
+  }
+  return lines
+}
+
+const stepLines = 300
+/** Maximum number of characters of a line; longer lines are shortened. */
+const lineCharactersMax = 2000
+
+/** Notes below lines of the later version, and what happens when the number of such a line is chosen. */
+interface LineNotes {
+  readonly onPick?: ((line: number) => void) | undefined
+  readonly notesOn?: ((line: number) => ComponentChildren) | undefined
+}
+
+/** The patch of one file: added and removed lines have a sign, a colour, and text for screen readers. */
+function Diff({ patch, label, ...notes }: LineNotes & { patch: string; label: string }) {
+  const lines = useMemo(() => parsePatch(patch), [patch])
+  const [shown, show] = useState(stepLines)
+  return (
+    <>
+      <div class="diff" role="region" aria-label={label} tabIndex={0}>
+        {lines.slice(0, shown).map((line, place) => (
+          <Line key={place} line={line} {...notes} />
+        ))}
+      </div>
+      {lines.length > shown && (
+        <button type="button" onClick={() => show(shown + stepLines)}>
+          Show more of {(lines.length - shown).toLocaleString('en')} lines
+        </button>
+      )}
+    </>
+  )
+}
+
+const signs = { same: ' ', added: '+', removed: '−', place: '', note: '' }
+
+function Line({ line: { kind, text, from, to }, onPick, notesOn }: LineNotes & { line: PatchLine }) {
+  const Text = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'span'
+  return (
+    <>
+      <div class={`line ${kind}`}>
+        {onPick && to !== undefined ? (
+          <button type="button" class="number" aria-label={`Comment on line ${to}`} onClick={() => onPick(to)}>
+            {to}
+          </button>
+        ) : (
+          <span class="number" aria-hidden="true">
+            {to ?? from}
+          </span>
+        )}
+        <span class="sign" aria-hidden="true">
+          {signs[kind]}
+        </span>
+        <Text dir="auto">{toMarkedText(shortenPatchLine(text))}</Text>
+      </div>
+      {to !== undefined && notesOn?.(to)}
+    </>
+  )
+}
+
+function shortenPatchLine(text: string): string {
+  if (text.length <= lineCharactersMax) return text
+  const more = text.length - lineCharactersMax
+  return `${text.slice(0, lineCharactersMax)}… (${more.toLocaleString('en')} more characters)`
 }

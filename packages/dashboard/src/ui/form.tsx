@@ -1,31 +1,36 @@
-import { useMutation, type QueryKey } from '@tanstack/preact-query'
+import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { refreshAll } from '../api.ts'
+import { reloadAfterChange } from '../api.ts'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /** The state of an action: whether it is running, and its error. */
-export interface Action<Input = void> {
+export interface Action<Input = void, Result = unknown> {
   run(input: Input): void
+  /** What the last run returned. */
+  readonly result?: Result | undefined
+  /** Forgets the last run. */
+  reset?(): void
   readonly busy: boolean
   /** Whether the last run succeeded. */
   readonly done: boolean
   readonly error: unknown
 }
 
-/** Creates an action that does its work, and then reloads all data whose key begins with one of these keys. */
-export function useAction<Input = void>(
-  work: (input: Input) => Promise<unknown>,
-  ...refreshes: readonly QueryKey[]
-): Action<Input> {
-  const { mutate, isPending, isSuccess, error } = useMutation({
+/** Creates an action that does its work, and then reloads what the page shows. */
+export function useAction<Input = void, Result = unknown>(
+  work: (input: Input) => Promise<Result>,
+): Action<Input, Result> {
+  const { mutate, isPending, isSuccess, data, reset, error } = useMutation({
     mutationFn: async (input: Input) => {
-      await work(input)
-      await refreshAll(refreshes)
+      const { pathname } = location
+      const result = await work(input)
+      await reloadAfterChange(pathname)
+      return result
     },
   })
-  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
+  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, result: data, reset, error }
 }
 
 /** Shows the outcome of an action: the error, or a success message. */
@@ -34,18 +39,28 @@ export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done
   return of.done && done ? <Notice>{done}</Notice> : null
 }
 
-/** A form with its fields as text, by name. Its button is disabled while the action runs; the error is shown below. */
-export function Form(props: {
-  action: Action<Record<string, string>>
+export type Fields = Record<string, string>
+
+/**
+ * A form with its fields as text, by name, for an action or its work. Its button is disabled while that runs; the error is
+ * shown below.
+ */
+export function Form<Result>(props: {
+  action?: Action<Fields>
+  work?: (fields: Fields) => Promise<Result>
+  /** What is shown after the work in place of the form, until it is closed. */
+  answer?: (result: Result, close: () => void) => ComponentChildren
   submit: string
   /** The message after success, if the page does not show the result itself. */
   done?: string
-  class?: string
   /** The title of a card that contains the form and is closed at first. In the head of a page it is the main button. */
   card?: string
   children: ComponentChildren
 }) {
-  const { action, card } = props
+  const { card, work } = props
+  const own = useAction(async (fields: Fields) => work?.(fields))
+  const { action = own } = props
+  if (props.answer && own.done) return props.answer(own.result!, own.reset!)
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (action.busy) return
@@ -55,7 +70,7 @@ export function Form(props: {
     action.run(Object.fromEntries(fields))
   }
   const form = (
-    <form class={`form ${props.class ?? ''}`} onSubmit={send}>
+    <form class="form" onSubmit={send}>
       {props.children}
       <div>
         <button type="submit" class="main" aria-disabled={action.busy}>
@@ -76,10 +91,11 @@ export function Form(props: {
 
 interface FieldProps {
   readonly label: string
-  readonly hint?: string
+  /** A hint below the field. */
+  readonly children?: ComponentChildren
 }
 
-function Labelled(props: FieldProps & { id: string; children: ComponentChildren }) {
+function Labelled(props: FieldProps & { id: string; hint?: ComponentChildren }) {
   const { id, label, hint, children } = props
   return (
     <div class="field">
@@ -95,11 +111,11 @@ function Labelled(props: FieldProps & { id: string; children: ComponentChildren 
 }
 
 /** A text field with a label and a hint. */
-export function Field({ label, hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+export function Field({ label, children: hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint}>
-      <input id={id} dir="auto" aria-describedby={hint && `${id}-hint`} {...input} />
+      <input id={id} dir="auto" aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
     </Labelled>
   )
 }
@@ -108,19 +124,38 @@ export function TextArea(
   props: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string },
 ) {
   const id = useId()
-  const { label, hint, value, ...area } = props
+  const { label, children: hint, value, ...area } = props
   return (
     <Labelled id={id} label={label} hint={hint}>
-      <textarea id={id} dir="auto" aria-describedby={hint && `${id}-hint`} rows={4} defaultValue={value} {...area} />
+      <textarea
+        id={id}
+        dir="auto"
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        rows={4}
+        defaultValue={value}
+        {...area}
+      />
     </Labelled>
   )
+}
+
+/** A value with its title, or a value that is its own title. */
+type Option<T extends string = string> = T | readonly [value: T, title: string]
+
+function Options({ of, selected }: { of: readonly Option[]; selected?: string | undefined }) {
+  const pairs = of.map((option) => (typeof option === 'string' ? [option, option] : option))
+  return pairs.map(([value, title]) => (
+    <option key={value} value={value} selected={value === selected}>
+      {title}
+    </option>
+  ))
 }
 
 export function Select(props: {
   label: string
   name: string
   value?: string
-  options: readonly (readonly [value: string, title: string])[]
+  options: readonly Option[]
   onChange?: (value: string) => void
 }) {
   const id = useId()
@@ -132,12 +167,8 @@ export function Select(props: {
         name={props.name}
         {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
       >
-        {props.options.map(([value, title]) => (
-          // Without `onChange` the form owns the value, so the initial value is set once, by selecting the option.
-          <option key={value} value={value} selected={!onChange && value === props.value}>
-            {title}
-          </option>
-        ))}
+        {/* Without `onChange` the form owns the value, so the initial value is set once, by selecting the option. */}
+        <Options of={props.options} selected={onChange ? undefined : props.value} />
       </select>
     </Labelled>
   )
@@ -167,11 +198,10 @@ export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
 export function ActionSelect<T extends string>(props: {
   label: string
   value: T
-  options: readonly (readonly [value: T, title: string])[]
+  options: readonly Option<T>[]
   work: (value: T) => Promise<unknown>
-  refreshes: readonly QueryKey[]
 }) {
-  const change = useAction(props.work, ...props.refreshes)
+  const change = useAction(props.work)
   return (
     <>
       <select
@@ -180,11 +210,7 @@ export function ActionSelect<T extends string>(props: {
         disabled={change.busy}
         onChange={(event) => change.run(event.currentTarget.value as T)}
       >
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
+        <Options of={props.options} />
       </select>
       <Outcome of={change} />
     </>
@@ -193,14 +219,12 @@ export function ActionSelect<T extends string>(props: {
 
 interface WorkProps {
   work: () => Promise<unknown>
-  /** The keys of the data that is reloaded after the work. */
-  readonly refreshes?: readonly QueryKey[]
   readonly children: ComponentChildren
 }
 
 /** A button that shows whether its action is running, with the error of the action below. */
 export function ActionButton(props: WorkProps & { danger?: boolean; done?: string }) {
-  const action = useAction(props.work, ...(props.refreshes ?? []))
+  const action = useAction(props.work)
   return (
     <>
       <button type="button" class={props.danger ? 'danger' : ''} {...unlessBusy(action)}>
@@ -216,11 +240,10 @@ export function ConfirmButton(props: WorkProps & { title: ComponentChildren; act
   const { class: kind = 'danger' } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  const action = useAction(async () => {
-    await props.work()
-    await refreshAll(props.refreshes ?? [])
-    dialog.current?.close()
-  })
+  const action = useAction(props.work)
+  useEffect(() => {
+    if (action.done) dialog.current?.close()
+  }, [action.done])
   return (
     <>
       <button type="button" class={kind} onClick={() => dialog.current?.showModal()}>

@@ -51,29 +51,24 @@ const grammars: Readonly<Record<string, () => Promise<{ default: LanguageRegistr
   xml: () => import('shiki/langs/xml.mjs'),
   yaml: () => import('shiki/langs/yaml.mjs'),
 }
-const otherNames: Readonly<Record<string, string>> = {
-  cs: 'csharp',
-  h: 'c',
-  hpp: 'cpp',
-  htm: 'html',
-  js: 'typescript',
-  javascript: 'typescript',
-  jsonc: 'json',
-  jsx: 'typescript',
-  kt: 'kotlin',
-  md: 'markdown',
-  mjs: 'typescript',
-  ps1: 'powershell',
-  py: 'python',
-  rb: 'ruby',
-  rs: 'rust',
-  sh: 'bash',
-  shell: 'bash',
-  ts: 'typescript',
-  tsx: 'typescript',
-  yml: 'yaml',
-  zsh: 'bash',
-}
+const otherNames = new Map(
+  Object.entries({
+    bash: 'sh shell zsh',
+    c: 'h',
+    cpp: 'hpp',
+    csharp: 'cs',
+    html: 'htm',
+    json: 'jsonc',
+    kotlin: 'kt',
+    markdown: 'md',
+    powershell: 'ps1',
+    python: 'py',
+    ruby: 'rb',
+    rust: 'rs',
+    typescript: 'js javascript jsx mjs ts tsx',
+    yaml: 'yml',
+  }).flatMap(([known, names]) => names.split(' ').map((name) => [name, known])),
+)
 
 let highlighter: Promise<HighlighterCore> | undefined
 
@@ -89,7 +84,7 @@ async function load(known: string) {
 }
 
 async function highlight({ code, language }: HighlightOrder): Promise<HighlightAnswer> {
-  const known = Object.hasOwn(otherNames, language) ? otherNames[language]! : language
+  const known = otherNames.get(language) ?? language
   if (!Object.hasOwn(grammars, known)) return null
   const loaded = await load(known).catch(() => undefined)
   if (!loaded) return 'failed'

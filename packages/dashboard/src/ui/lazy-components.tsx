@@ -1,13 +1,36 @@
 import { lazy } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
-import { api, isUnauthorized } from '../api.ts'
+import { api, isUnauthorized, useData } from '../api.ts'
 import { useAction } from './form.tsx'
-import { Page } from './page.tsx'
+import { Page, Shown } from './page.tsx'
 import { explainError } from './problem.tsx'
 
 /** Components that few pages need, loaded on first use. */
 export const Markdown = lazyComponent(() => import('./markdown.tsx'), NotLoaded)
 export const Chart = lazyComponent(() => import('./chart.tsx'), NotLoaded)
+
+/** The downloads of a skill by day, with a title for their total. */
+export function DownloadChart({ name, toTitle }: { name: string; toTitle: (total: number) => string }) {
+  const found = useData(['skill', name, 'downloads'], async () => {
+    const { days, total } = await api.getDownloads({ name, days: 30 })
+    const series = [
+      { label: 'Downloads', values: days.map((day) => day.downloads) },
+      { label: 'Of these, installs', values: days.map((day) => day.installs) },
+    ]
+    return { total, days: days.map(({ day }) => day), series }
+  })
+  return (
+    <Shown of={found}>
+      {({ total, days, series }) =>
+        total === 0 ? (
+          <p class="faint">None in the last 30 days.</p>
+        ) : (
+          <Chart days={days} series={series} label={toTitle(total)} />
+        )
+      }
+    </Shown>
+  )
+}
 
 /** A page that is loaded on first use. */
 export function lazyPage(load: () => Promise<{ default: FunctionComponent }>) {

@@ -16,20 +16,7 @@ const allowed = {
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
     'details summary img'
   ).split(' '),
-  ALLOWED_ATTR: [
-    'href',
-    'title',
-    'align',
-    'start',
-    'colspan',
-    'rowspan',
-    'open',
-    'alt',
-    'data-language',
-    'data-picture',
-    'width',
-    'height',
-  ],
+  ALLOWED_ATTR: 'href title align start colspan rowspan open alt data-language data-picture width height'.split(' '),
   ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'width', 'height', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
@@ -198,7 +185,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
       await turn()
       if (ending.signal.aborted || !root.current) return
       for (const image of root.current.querySelectorAll<HTMLImageElement>('img[data-picture]'))
-        void showPicture(image, image.dataset.picture!).catch(() => undefined)
+        void showPicture(image, image.dataset.picture!).catch(() => delete image.dataset.picture)
       setHeadings(nameHeadings(root.current))
       scrollToAnchor()
       await finishCode(root.current, ending.signal)

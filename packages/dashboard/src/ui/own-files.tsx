@@ -17,10 +17,13 @@ function isOpen(path: string): boolean {
 /** Shows a file of the API in an element. */
 export async function showPicture(image: HTMLImageElement, path: string): Promise<void> {
   await ensureSession()
-  if (isOpen(path)) return void (image.src = nodePath + path)
-  const source = URL.createObjectURL(await readFile(path))
-  for (const event of ['load', 'error'])
-    image.addEventListener(event, () => URL.revokeObjectURL(source), { once: true })
+  const source = isOpen(path) ? nodePath + path : URL.createObjectURL(await readFile(path))
+  const end = () => {
+    URL.revokeObjectURL(source)
+    // From here on the picture has its own size.
+    delete image.dataset.picture
+  }
+  image.onload = image.onerror = end
   image.src = source
 }
 

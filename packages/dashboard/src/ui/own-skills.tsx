@@ -17,7 +17,7 @@ export function OwnSkills({ organisation }: { organisation?: string }) {
   return (
     <ItemList
       of={own}
-      items={({ skills }) => skills}
+      items="skills"
       empty={
         <>
           {organisation ? 'It has no skills that you may see' : 'You have not published any skills'} yet.{' '}

@@ -34,7 +34,25 @@ export function Page(props: {
   )
 }
 
-export function useTitle(title: string): void {
+/** A page that is shown as a whole when its data is known; before that, its title with a loading message or the error. */
+export function LoadedPage<T>(props: {
+  title: string
+  of: UseQueryResult<T>
+  /** What follows an error. */
+  instead?: ComponentChildren
+  children: (data: T) => ComponentChildren
+}) {
+  const { data, error } = props.of
+  if (data !== undefined) return props.children(data)
+  return (
+    <Page title={props.title}>
+      <Shown of={props.of}>{() => null}</Shown>
+      {error && props.instead}
+    </Page>
+  )
+}
+
+function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${site.name}`
   }, [title])
@@ -61,22 +79,27 @@ export function Loading() {
   )
 }
 
-interface ItemsProps<Data, Item> {
+type ItemOf<Data, Name extends keyof Data> = Data[Name] extends readonly (infer Item)[] ? Item : never
+
+interface ItemsProps<Data, Name extends keyof Data> {
   readonly of: UseQueryResult<Data>
-  items: (data: Data) => readonly Item[]
+  /** The name of the items in the data. */
+  readonly items: Name
   /** The message if there are no items. */
   readonly empty?: ComponentChildren
   readonly label?: string
 }
 
 /** Loaded items with links to their other pages. */
-function Items<Data extends object, Item>(
-  props: ItemsProps<Data, Item> & { children: (items: readonly Item[], totalPages: number) => ComponentChildren },
+function Items<Data extends object, Name extends keyof Data>(
+  props: ItemsProps<Data, Name> & {
+    children: (items: readonly ItemOf<Data, Name>[], totalPages: number) => ComponentChildren
+  },
 ) {
   return (
     <Shown of={props.of}>
       {(data) => {
-        const items = props.items(data)
+        const items = data[props.items] as readonly ItemOf<Data, Name>[]
         const totalPages = 'totalPages' in data ? Number(data.totalPages) : 1
         return (
           <>
@@ -94,8 +117,8 @@ function Items<Data extends object, Item>(
 }
 
 /** A list of loaded items, with links to its other pages. */
-export function ItemList<Data extends object, Item>(
-  props: ItemsProps<Data, Item> & { class?: string; children: (item: Item) => ComponentChildren },
+export function ItemList<Data extends object, Name extends keyof Data>(
+  props: ItemsProps<Data, Name> & { class?: string; children: (item: ItemOf<Data, Name>) => ComponentChildren },
 ) {
   return (
     <Items {...props}>
@@ -115,10 +138,11 @@ export interface Column<Row> {
   /** Whether the cell is the header of its row. */
   readonly names?: boolean
   /** The value by which the browser sorts a list of one page. */
-  by?(row: Row): string | number | null
+  by?(row: Row): SortValue
   /** The address of the list that the API sorts by this column, and whether it is shown. */
   readonly sorted?: undefined | { readonly href: string; readonly current: boolean }
-  cell(row: Row): ComponentChildren
+  /** Default: the value by which the browser sorts. */
+  cell?(row: Row): ComponentChildren
 }
 
 /** A column of relative times, by which a list of one page is sorted. */
@@ -132,18 +156,25 @@ export function toTimeColumn<Row>(title: string, by: (row: Row) => string | null
 
 interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
-  toKey: (row: Row) => string
+  /** The name of what no two rows have in common. Default: `id`. */
+  readonly rowKey?: keyof Row
   readonly label?: string
 }
 
-/** A table of loaded items, with links to its other pages. On a phone each row is a card. */
-export function DataTable<Data extends object, Row>(props: ItemsProps<Data, Row> & TableProps<Row>) {
-  return <Items {...props}>{(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}</Items>
+/** A table of loaded items, with links to its other pages; its children are shown if there are none. On a phone each row is a card. */
+export function DataTable<Data extends object, Name extends keyof Data>(
+  props: Omit<ItemsProps<Data, Name>, 'empty'> & TableProps<ItemOf<Data, Name>> & { children?: ComponentChildren },
+) {
+  return (
+    <Items {...props} empty={props.children}>
+      {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
+    </Items>
+  )
 }
 
 /** A table whose rows are known. Its columns with a value to sort by are sortable unless `isSortable` is false. */
 export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSortable?: boolean }) {
-  const { columns, isSortable = true } = props
+  const { columns, isSortable = true, rowKey = 'id' as keyof Row } = props
   const [order, setOrder] = useState<{ title: string; isDown: boolean }>()
   const by = isSortable && order && columns.find(({ title }) => title === order.title)?.by
   const rows = by ? props.rows.toSorted((a, b) => compare(by(a), by(b), order.isDown)) : props.rows
@@ -185,7 +216,7 @@ export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSo
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={props.toKey(row)}>{columns.map((column) => toCell(column, row))}</tr>
+            <tr key={JSON.stringify(row[rowKey])}>{columns.map((column) => toCell(column, row))}</tr>
           ))}
         </tbody>
       </table>
@@ -202,10 +233,14 @@ function compare(a: SortValue, b: SortValue, isDown: boolean): number {
   return isDown ? -order : order
 }
 
+function toValueText(value: SortValue) {
+  return typeof value === 'number' ? value.toLocaleString('en') : <bdi>{value}</bdi>
+}
+
 const textOrder = new Intl.Collator('en', { numeric: true })
 
-function toCell<Row>({ title, number, names, cell }: Column<Row>, row: Row) {
-  const content = cell(row)
+function toCell<Row>({ title, number, names, by, cell = by && ((of) => toValueText(by(of))) }: Column<Row>, row: Row) {
+  const content = cell?.(row)
   if (names) {
     return (
       <th key={title} scope="row">

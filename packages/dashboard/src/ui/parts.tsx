@@ -18,7 +18,7 @@ import { addresses } from '../addresses.ts'
 import { Icon } from './icon.tsx'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
-export function Time({ at, verb }: { at: string; verb?: string }) {
+export function Time({ at, verb, faint }: { at: string; verb?: string; faint?: boolean }) {
   if (verb !== undefined) {
     return (
       <span>
@@ -27,7 +27,7 @@ export function Time({ at, verb }: { at: string; verb?: string }) {
     )
   }
   return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
+    <time class={faint ? 'faint' : undefined} dateTime={at} title={new Date(at).toLocaleString()}>
       {toAgo(Date.parse(at) - Date.now())}
     </time>
   )
@@ -102,7 +102,7 @@ export function SecurityBadge({ score }: { score: number | null }) {
   )
 }
 
-const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
+export const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
   safe: ['good', ShieldCheck, verdictWords.safe],
   caution: ['fair', TriangleAlert, 'caution'],
   dangerous: ['bad', OctagonX, 'dangerous'],
@@ -224,6 +224,32 @@ export function NameLink({ href, name }: { href: string; name: string }) {
 /** A link to the page of a user or an organisation. */
 export function UserLink({ name }: { name: string }) {
   return <NameLink href={addresses.user(name)} name={name} />
+}
+
+/** Who made something, as one of the facts about it. */
+export function By({ name }: { name: string }) {
+  return (
+    <span>
+      by <UserLink name={name} />
+    </span>
+  )
+}
+
+/** Paths with a reason for each, below a title; empty without them. */
+export function Reasons({ title, of }: { title: string; of: readonly { path: string; reason: string }[] }) {
+  if (of.length === 0) return null
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {of.map(({ path, reason }) => (
+          <li key={path}>
+            <bdi>{path}</bdi> <span class="faint">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
 }
 
 /** An empty state, with a hint what to do. */

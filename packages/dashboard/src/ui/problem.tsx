@@ -23,29 +23,25 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => unknow
           ))}
         </ul>
       )}
-      {isUnauthorized(error) && <SignInAgain isForm={!retry} />}
+      {isUnauthorized(error) && (
+        <p>
+          {/* In a form, the login opens in a new window, so that the input is not lost. */}
+          {retry ? (
+            <SignInLink>Sign in</SignInLink>
+          ) : (
+            <>
+              <SignInLink target="_blank">Sign in in a new window</SignInLink>, then try again here: your input is not
+              lost.
+            </>
+          )}
+        </p>
+      )}
       {retry && (
         <button type="button" onClick={() => void retry()}>
           Try again
         </button>
       )}
     </div>
-  )
-}
-
-/** In a form, the login opens in a new window, so that the input is not lost. */
-function SignInAgain({ isForm }: { isForm: boolean }) {
-  if (!isForm) {
-    return (
-      <p>
-        <SignInLink>Sign in</SignInLink>
-      </p>
-    )
-  }
-  return (
-    <p>
-      <SignInLink target="_blank">Sign in in a new window</SignInLink>, then try again here: your input is not lost.
-    </p>
   )
 }
 
@@ -64,31 +60,29 @@ function useGoingOn(error: unknown, retry?: () => unknown): boolean {
   return goesOn
 }
 
+const unreachable = [
+  'The node does not respond',
+  'Check that the node is running and that you are connected, then try again.',
+]
+/** The titles of errors by their codes, with what is added to their messages. */
+const titles: Readonly<Record<string, readonly string[]>> = {
+  upstream_failed: unreachable,
+  upstream_timeout: unreachable,
+  forbidden: ['Access denied'],
+  plan_required: ['Access denied'],
+  not_found: ['Not found', 'It may be private or deleted.'],
+  taken_down: ['Taken down'],
+  rate_limited: ['Too many requests'],
+}
+
 /** An error as title and advice; errors other than responses of the node are not shown in detail. */
 export function explainError(error: unknown): { title: string; advice: string } {
   if (!(error instanceof RegistryError)) {
     return { title: 'This page failed', advice: 'Reload it. If that does not help, contact the operator of this node.' }
   }
-  const detail = error.message
-  switch (error.code) {
-    case 'upstream_failed':
-    case 'upstream_timeout':
-      return {
-        title: 'The node does not respond',
-        advice: `${detail} Check that the node is running and that you are connected, then try again.`,
-      }
-    case 'unauthorized':
-      return { title: 'Sign in required', advice: 'This page requires a login. Your session may have expired.' }
-    case 'forbidden':
-    case 'plan_required':
-      return { title: 'Access denied', advice: detail }
-    case 'not_found':
-      return { title: 'Not found', advice: `${detail} It may be private or deleted.` }
-    case 'taken_down':
-      return { title: 'Taken down', advice: detail }
-    case 'rate_limited':
-      return { title: 'Too many requests', advice: detail }
-    default:
-      return { title: 'That did not work', advice: detail }
+  if (isUnauthorized(error)) {
+    return { title: 'Sign in required', advice: 'This page requires a login. Your session may have expired.' }
   }
+  const [title = 'That did not work', more = ''] = titles[error.code] ?? []
+  return { title, advice: `${error.message} ${more}`.trim() }
 }

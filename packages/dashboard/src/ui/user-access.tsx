@@ -8,7 +8,7 @@ import { Badge } from './parts.tsx'
 type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
 
 const keyColumns: readonly Column<Key>[] = [
-  { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Name', names: true, by: ({ name }) => name },
   { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
   {
     title: 'Scopes',
@@ -24,14 +24,9 @@ const keyColumns: readonly Column<Key>[] = [
 export function KeyTable({ username }: { username?: string }) {
   const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: limits.apiKeysPerUserMax }))
   return (
-    <DataTable
-      of={keys}
-      items={({ apiKeys }) => apiKeys}
-      label="API keys"
-      columns={keyColumns}
-      toKey={({ id }) => id}
-      empty={username && `${username} has no API key.`}
-    />
+    <DataTable of={keys} items="apiKeys" label="API keys" columns={keyColumns}>
+      {username && `${username} has no API key.`}
+    </DataTable>
   )
 }
 
@@ -43,7 +38,7 @@ function Revoke({ of: { id, name, made = 0 } }: { of: Key }) {
     </>
   )
   return (
-    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id, withMade })} refreshes={[['keys']]}>
+    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id, withMade })}>
       <p>Programs that use this key stop working at once, and sessions opened with it end.</p>
       {made > 0 && (
         <Check checked={withMade} onChange={(event) => setWithMade(event.currentTarget.checked)}>
@@ -69,26 +64,16 @@ const sessionColumns: readonly Column<Session>[] = [
 export function SessionTable({ username }: { username?: string }) {
   const sessions = usePaged(['sessions', username], (page) => api.listSessions({ username, page }))
   return (
-    <DataTable
-      of={sessions}
-      items={(found) => found.sessions}
-      label="Sessions"
-      columns={sessionColumns}
-      toKey={({ id }) => id}
-      empty={username && `${username} is signed in nowhere.`}
-    />
+    <DataTable of={sessions} items="sessions" label="Sessions" columns={sessionColumns}>
+      {username && `${username} is signed in nowhere.`}
+    </DataTable>
   )
 }
 
 function End({ of: { id, current } }: { of: Session }) {
   if (current) return <Badge tone="good">this browser</Badge>
   return (
-    <ConfirmButton
-      action="End"
-      title="End this session?"
-      work={() => api.endSession({ id })}
-      refreshes={[['sessions']]}
-    >
+    <ConfirmButton action="End" title="End this session?" work={() => api.endSession({ id })}>
       <p>The browser is signed out at once. API keys stay valid.</p>
     </ConfirmButton>
   )

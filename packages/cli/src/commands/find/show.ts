@@ -1,4 +1,4 @@
-import { toOneLine, toPercent, toPoints, type SkillDetails, verdictWords } from '@skillstead/protocol'
+import { toEffectText, toOneLine, toRateText, type SkillDetails, verdictWords } from '@skillstead/protocol'
 import { toShortName } from '../../install/lock.ts'
 import { findNewestRecall } from '../../install/recall-text.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
@@ -72,16 +72,6 @@ function toEvaluationLines(evaluations: SkillDetails['evaluations']): Line[] {
     change === 'worse' ? styled('warning', heading) : heading,
     ...toFactLines(rates, 9).map((line) => `  ${line}`),
   ]
-}
-
-function toRateText({ rate, low, high }: { rate: number; low: number; high: number }): string {
-  return `${toPercent(rate)} of runs pass (${toPercent(low)} to ${toPercent(high)})`
-}
-
-/** Only an interval that excludes 0 shows a difference. */
-function toEffectText({ value, low, high }: { value: number; low: number; high: number }): string {
-  const shown = low > 0 || high < 0 ? '' : ': no difference shown'
-  return `${toPoints(value)} points (${toPoints(low)} to ${toPoints(high)} points)${shown}`
 }
 
 function toOpinionLines(opinion: SkillDetails['opinion']): Line[] {

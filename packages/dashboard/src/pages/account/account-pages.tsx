@@ -5,18 +5,21 @@ import { AreaTabs } from '../../ui/tabs.tsx'
 import { forUsers, NotHere } from '../placeholder-pages.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { OverviewPage } from './overview-page.tsx'
-import { OwnSkillsPage } from './own-skills-page.tsx'
 import { PublishPage } from './publish/publish-page.tsx'
 import { ReviewPage } from '../reviews/review-page.tsx'
 import { ReviewsPage } from '../reviews/reviews-page.tsx'
 import { TrustedIdentitiesPage } from '../organisations/trusted-identities.tsx'
-import { SessionsPage } from './sessions-page.tsx'
 import { SetupPage } from './setup-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
-import { StarsPage } from './stars-page.tsx'
 import { VerificationPage } from './verification-page.tsx'
 import { WebhookPage } from './webhooks/webhook-page.tsx'
 import { WebhooksPage } from './webhooks/webhooks-page.tsx'
+import { OwnSkills } from '../../ui/own-skills.tsx'
+import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
+import { LinkButton, Empty } from '../../ui/parts.tsx'
+import { SessionTable } from '../../ui/user-access.tsx'
+import { api, useData } from '../../api.ts'
+import { SkillList } from '../../ui/skill-list.tsx'
 
 const pages = [
   ['/account', 'You', asOwn(OverviewPage)],
@@ -57,4 +60,44 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
       <Content />
     </>
   ))
+}
+
+/** All skills of the user, including private ones. Actions on a skill are on its own page. */
+export function OwnSkillsPage() {
+  return (
+    <Page title="Your skills" aside={<LinkButton href="/account/publish">Publish</LinkButton>}>
+      <OwnSkills />
+    </Page>
+  )
+}
+
+/** The browsers in which the user is signed in. */
+export function SessionsPage() {
+  return (
+    <Page title="Sessions" hint="The browsers in which you are signed in. End those that you do not know.">
+      <SessionTable />
+    </Page>
+  )
+}
+
+/** The skills that the user starred. */
+export function StarsPage() {
+  const page = usePage()
+  const stars = useData(['stars', page], () => api.listStars({ page }))
+  return (
+    <Page title="Stars">
+      <Shown of={stars}>
+        {({ skills }) =>
+          skills.length === 0 ? (
+            <Empty>
+              You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it here.
+            </Empty>
+          ) : (
+            <SkillList skills={skills} />
+          )
+        }
+      </Shown>
+      <Pager totalPages={stars.data?.totalPages ?? 1} />
+    </Page>
+  )
 }

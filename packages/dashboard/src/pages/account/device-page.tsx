@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { postToNode } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
+import { Field, Form, Outcome, unlessBusy, useAction, type Fields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
@@ -41,7 +41,7 @@ export default function DevicePage() {
 }
 
 function CodeForm({ onFound }: { onFound(waiting: Waiting): void }) {
-  const action = useAction(async ({ code = '' }: Record<string, string>) => {
+  const action = useAction(async ({ code = '' }: Fields) => {
     const userCode = code.trim()
     const shown = await postToNode<Omit<Waiting, 'userCode'>>('/api/cli/device/show', { userCode })
     onFound({ userCode, ...shown })
@@ -56,8 +56,9 @@ function CodeForm({ onFound }: { onFound(waiting: Waiting): void }) {
         autocomplete="off"
         autocapitalize="characters"
         spellcheck={false}
-        hint="The program shows it, for example BCDF-GHJK. It is valid for 10 minutes."
-      />
+      >
+        The program shows it, for example BCDF-GHJK. It is valid for 10 minutes.
+      </Field>
     </Form>
   )
 }
@@ -73,7 +74,7 @@ function Decision(props: {
     await postToNode('/api/cli/device/decide', { userCode, allow })
     props.onDecided(allow)
   }
-  const action = useAction(decide, ['keys'])
+  const action = useAction(decide)
   const { busy, run } = action
   return (
     <>

@@ -11,9 +11,9 @@ import {
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { noticeKeys, type Notices, useNotices } from '../../notices.ts'
+import { type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
-import { toApprovalWords } from '../reviews/approval-words.ts'
+import { toApprovalWords } from '../reviews/reviews-page.tsx'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -22,6 +22,7 @@ import { FullName, SkillLink } from '../../ui/skill-list.tsx'
 
 /** What waits for the user: invitations, transfers, versions to review or in quarantine, moderated skills and failing webhooks. */
 export function Inbox() {
+  const { username } = useMe()!
   const found = useNotices()
   return (
     <section aria-labelledby="inbox">
@@ -34,35 +35,7 @@ export function Inbox() {
               appear here.
             </p>
           ) : (
-            <ul class="inbox">
-              {notices.invitations.map((one) => (
-                <Invitation key={one.fullName} of={one} />
-              ))}
-              {notices.memberships.map((one) => (
-                <Membership key={one.organisation} of={one} />
-              ))}
-              {notices.received.map((one) => (
-                <Received key={one.fullName} of={one} />
-              ))}
-              {notices.moderated.map((one) => (
-                <Moderated key={one.id} of={one} />
-              ))}
-              {notices.quarantined.map((one) =>
-                one.reason === 'approval' ? (
-                  <Submission key={one.id} of={one} />
-                ) : (
-                  <Quarantined key={one.id} of={one} />
-                ),
-              )}
-              {notices.failing.map((one) => (
-                <Item key={one.id} icon={Webhook} at={one.lastDelivery?.at}>
-                  The last delivery to your webhook <a href={addresses.webhook(one.id)}>{one.url}</a> failed.
-                </Item>
-              ))}
-              {notices.offered.map((one) => (
-                <Offered key={`${one.fullName} ${one.newOwner}`} of={one} />
-              ))}
-            </ul>
+            <ul class="inbox">{toItems(notices, username)}</ul>
           )
         }
       </Shown>
@@ -71,181 +44,137 @@ export function Inbox() {
 }
 
 /** One notice: a sentence with its time, and what the user can do. */
-function Item(props: {
-  icon: IconNode
-  at?: string | undefined
-  actions?: ComponentChildren
-  children: ComponentChildren
-}) {
+function Item(props: { icon: IconNode; at?: string; actions?: ComponentChildren; children: ComponentChildren }) {
   return (
     <li>
       <Icon of={props.icon} />
       <span>
-        {props.children}{' '}
-        {props.at && (
-          <span class="faint">
-            <Time at={props.at} />
-          </span>
-        )}
+        {props.children} {props.at && <Time at={props.at} faint />}
       </span>
       {props.actions && <div class="row">{props.actions}</div>}
     </li>
   )
 }
 
-/** The keys of the data that an accepted skill, or membership, changes. */
-const accepted = [...noticeKeys, ['own-skills'], ['skill'], ['skills'], ['organisations'], ['organisation']]
-
-function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
-  const { username } = useMe()!
+/** What a user who is invited can do. */
+function toAnswers(accept: () => Promise<unknown>, decline: () => Promise<unknown>) {
   return (
-    <Invited
-      at={createdAt}
-      accept={() => api.acceptCollaboration({ name: fullName })}
-      decline={() => api.deleteCollaborator({ name: fullName, username })}
-    >
-      <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={fullName} />.
-    </Invited>
+    <>
+      <ActionButton work={accept}>Accept</ActionButton>
+      <ActionButton work={decline}>Decline</ActionButton>
+    </>
   )
 }
 
-function Membership({ of: { organisation, role, createdAt } }: { of: Notices['memberships'][number] }) {
-  const { username } = useMe()!
-  return (
-    <Invited
-      at={createdAt}
-      accept={() => api.acceptMembership({ organisation })}
-      decline={() => api.deleteMember({ organisation, username })}
+function toItems(notices: Notices, username: string): ComponentChildren[] {
+  return [
+    ...notices.invitations.map(({ fullName: name, owner, role, createdAt }) => (
+      <Item
+        key={name}
+        icon={UserPlus}
+        at={createdAt}
+        actions={toAnswers(
+          () => api.acceptCollaboration({ name }),
+          () => api.deleteCollaborator({ name, username }),
+        )}
+      >
+        <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={name} />.
+      </Item>
+    )),
+    ...notices.memberships.map(({ organisation, role, createdAt }) => (
+      <Item
+        key={organisation}
+        icon={UserPlus}
+        at={createdAt}
+        actions={toAnswers(
+          () => api.acceptMembership({ organisation }),
+          () => api.deleteMember({ organisation, username }),
+        )}
+      >
+        <UserLink name={organisation} /> invites you to become a member, as {role}.
+      </Item>
+    )),
+    ...notices.received.map((one) => <Received key={one.fullName} of={one} isOwn={one.newOwner === username} />),
+    ...notices.moderated.map(({ id, fullName, state }) => (
+      <Item key={id} icon={OctagonX}>
+        <SkillLink name={fullName} />{' '}
+        {state === 'taken_down'
+          ? 'is taken down after a notice of a copyright holder.'
+          : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
+        Its page has the reason and what you can do.
+      </Item>
+    )),
+    ...notices.quarantined.map((one) => <Waiting key={one.id} of={one} isOwn={one.publisher.username === username} />),
+    ...notices.failing.map(({ id, url, lastDelivery }) => (
+      <Item key={id} icon={Webhook} at={lastDelivery!.at}>
+        The last delivery to your webhook <a href={addresses.webhook(id)}>{url}</a> failed.
+      </Item>
+    )),
+    ...notices.offered.map(({ fullName, newOwner, createdAt }) => (
+      <Item
+        key={`${fullName} ${newOwner}`}
+        icon={ArrowLeftRight}
+        at={createdAt}
+        actions={<ActionButton work={() => api.cancelTransfer({ name: fullName })}>Withdraw the offer</ActionButton>}
+      >
+        <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
+      </Item>
+    )),
+  ]
+}
+
+/** A version that waits for reviewers, to review or submitted by the user; or one that its scan quarantined. */
+function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boolean }) {
+  const { id, fullName, version, publisher, approvals, createdAt, published } = of
+  if (of.reason === 'approval') {
+    return (
+      <Item icon={GitPullRequest} at={createdAt}>
+        {isOwn ? 'Your' : 'Review'}{' '}
+        <a href={addresses.review(id)}>
+          <FullName name={fullName} /> {version}
+        </a>
+        {isOwn ? ` waits for approval` : ` by ${publisher.username}`}: {approvals && toApprovalWords(approvals)}.
+      </Item>
+    )
+  }
+  const withdraw = (
+    <ConfirmButton
+      action="Withdraw"
+      title={`Withdraw ${fullName} ${version}?`}
+      work={() => api.deleteQuarantined({ id })}
     >
-      <UserLink name={organisation} /> invites you to become a member, as {role}.
-    </Invited>
+      <p>The version is deleted and will not be published. You can publish a better one.</p>
+    </ConfirmButton>
+  )
+  return (
+    <Item icon={ShieldAlert} at={createdAt} actions={!published && withdraw}>
+      {published ? <SkillLink name={fullName} /> : <bdi>{fullName}</bdi>} {version} is quarantined by its scan
+      {published ? ': it is no longer served.' : ', until an administrator decides.'}
+    </Item>
   )
 }
 
-function Invited(props: {
-  at: string
-  accept: () => Promise<unknown>
-  decline: () => Promise<unknown>
-  children: ComponentChildren
+function Received({
+  of: { fullName: name, newOwner, createdAt },
+  isOwn,
+}: {
+  of: Notices['received'][number]
+  isOwn: boolean
 }) {
   const actions = (
     <>
-      <ActionButton work={props.accept} refreshes={accepted}>
-        Accept
-      </ActionButton>
-      <ActionButton work={props.decline} refreshes={noticeKeys}>
-        Decline
-      </ActionButton>
+      <ConfirmButton action="Accept" class="" title={`Accept ${name}?`} work={() => api.acceptTransfer({ name })}>
+        <p>
+          {isOwn ? 'You become' : `${newOwner} becomes`} its owner, with all its versions. Its former address redirects
+          to the new one.
+        </p>
+      </ConfirmButton>
+      <ActionButton work={() => api.cancelTransfer({ name })}>Decline</ActionButton>
     </>
   )
   return (
-    <Item icon={UserPlus} at={props.at} actions={actions}>
-      {props.children}
-    </Item>
-  )
-}
-
-/** A version that waits for reviewers: to review, or submitted by the user. */
-function Submission({
-  of: { id, fullName, version, publisher, approvals, createdAt },
-}: {
-  of: Notices['quarantined'][number]
-}) {
-  const isOwn = publisher.username === useMe()!.username
-  return (
-    <Item icon={GitPullRequest} at={createdAt}>
-      {isOwn ? 'Your' : 'Review'}{' '}
-      <a href={addresses.review(id)}>
-        <FullName name={fullName} /> {version}
-      </a>
-      {isOwn ? ` waits for approval` : ` by ${publisher.username}`}: {approvals && toApprovalWords(approvals)}.
-    </Item>
-  )
-}
-
-type Transfer = Notices['received'][number]
-
-function Received({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
-  const isOwn = newOwner === useMe()!.username
-  return (
-    <Item
-      icon={ArrowLeftRight}
-      at={createdAt}
-      actions={
-        <>
-          <ConfirmButton
-            action="Accept"
-            class=""
-            title={`Accept ${fullName}?`}
-            work={() => api.acceptTransfer({ name: fullName })}
-            refreshes={accepted}
-          >
-            <p>
-              {isOwn ? 'You become' : `${newOwner} becomes`} its owner, with all its versions. Its former address
-              redirects to the new one.
-            </p>
-          </ConfirmButton>
-          <CancelTransfer name={fullName}>Decline</CancelTransfer>
-        </>
-      }
-    >
-      <SkillLink name={fullName} /> is offered to {isOwn ? 'you' : <bdi>{newOwner}</bdi>}.
-    </Item>
-  )
-}
-
-function Offered({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
-  return (
-    <Item
-      icon={ArrowLeftRight}
-      at={createdAt}
-      actions={<CancelTransfer name={fullName}>Withdraw the offer</CancelTransfer>}
-    >
-      <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
-    </Item>
-  )
-}
-
-function CancelTransfer({ name, children }: { name: string; children: string }) {
-  return (
-    <ActionButton work={() => api.cancelTransfer({ name })} refreshes={noticeKeys}>
-      {children}
-    </ActionButton>
-  )
-}
-
-function Moderated({ of: { fullName, state } }: { of: Notices['moderated'][number] }) {
-  return (
-    <Item icon={OctagonX}>
-      <SkillLink name={fullName} />{' '}
-      {state === 'taken_down'
-        ? 'is taken down after a notice of a copyright holder.'
-        : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
-      Its page has the reason and what you can do.
-    </Item>
-  )
-}
-
-function Quarantined({ of: { id, fullName, version, published, createdAt } }: { of: Notices['quarantined'][number] }) {
-  return (
-    <Item
-      icon={ShieldAlert}
-      at={createdAt}
-      actions={
-        !published && (
-          <ConfirmButton
-            action="Withdraw"
-            title={`Withdraw ${fullName} ${version}?`}
-            work={() => api.deleteQuarantined({ id })}
-            refreshes={[...noticeKeys, ['quarantine']]}
-          >
-            <p>The version is deleted and will not be published. You can publish a better one.</p>
-          </ConfirmButton>
-        )
-      }
-    >
-      {published ? <SkillLink name={fullName} /> : <bdi>{fullName}</bdi>} {version} is quarantined by its scan
-      {published ? ': it is no longer served.' : ', until an administrator decides.'}
+    <Item icon={ArrowLeftRight} at={createdAt} actions={actions}>
+      <SkillLink name={name} /> is offered to {isOwn ? 'you' : <bdi>{newOwner}</bdi>}.
     </Item>
   )
 }

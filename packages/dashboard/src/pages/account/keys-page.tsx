@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Check, Field, Form, useAction } from '../../ui/form.tsx'
+import { Check, Field, Form, type Fields } from '../../ui/form.tsx'
 import { KeyTable } from '../../ui/user-access.tsx'
 import { Page } from '../../ui/page.tsx'
 import { NewSecret } from '../../ui/parts.tsx'
@@ -10,7 +9,6 @@ const scopes = [
   ['publish', 'Publish', 'skills and packs in your name'],
   ['manage', 'Manage', 'keys, webhooks and settings'],
 ] as const
-type Scope = (typeof scopes)[number][0]
 
 /** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
@@ -26,43 +24,25 @@ export function KeysPage() {
 }
 
 function NewKey() {
-  const [secret, setSecret] = useState<{ key: string; expiresAt: string | null }>()
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      const made = await api.createApiKey({
-        name: fields.name!,
-        expiresInDays: fields.days ? Number(fields.days) : undefined,
-        scopes: scopes.map(([scope]) => scope).filter((scope): scope is Scope => fields[scope] === 'on'),
-      })
-      setSecret(made)
-    },
-    ['keys'],
+  const create = (fields: Fields) =>
+    api.createApiKey({
+      name: fields.name!,
+      expiresInDays: fields.days ? Number(fields.days) : undefined,
+      scopes: scopes.map(([scope]) => scope).filter((scope) => fields[scope] === 'on'),
+    })
+  const answer = ({ key, expiresAt }: Awaited<ReturnType<typeof create>>, close: () => void) => (
+    <NewSecret label="The new key" text={key} expiresAt={expiresAt} onDone={close}>
+      Copy the key now: it is shown only once. The node stores only its digest.
+    </NewSecret>
   )
-  if (secret !== undefined) {
-    return (
-      <NewSecret label="The new key" text={secret.key} expiresAt={secret.expiresAt} onDone={() => setSecret(undefined)}>
-        Copy the key now: it is shown only once. The node stores only its digest.
-      </NewSecret>
-    )
-  }
   return (
-    <Form card="Create a key" action={action} submit="Create key">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={100}
-        hint="What uses the key, such as the name of a machine."
-      />
-      <Field
-        label="Expires after, in days"
-        name="days"
-        type="number"
-        min={1}
-        max={3650}
-        defaultValue={90}
-        hint="At most as long as the key that you signed in with. Empty: as long."
-      />
+    <Form card="Create a key" work={create} answer={answer} submit="Create key">
+      <Field label="Name" name="name" required maxLength={100}>
+        What uses the key, such as the name of a machine.
+      </Field>
+      <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} defaultValue={90}>
+        At most as long as the key that you signed in with. Empty: as long.
+      </Field>
       <fieldset>
         <legend>Scopes</legend>
         {scopes.map(([scope, title, what]) => (

@@ -3,7 +3,7 @@ import { api } from '../../api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
+import { Field, Form, Outcome, unlessBusy, useAction, type Fields } from '../../ui/form.tsx'
 import { Picture } from '../../ui/own-files.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Badge, Count, toCount, UserLink } from '../../ui/parts.tsx'
@@ -14,10 +14,7 @@ import { Inbox } from './inbox.tsx'
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
-  const action = useAction(
-    ({ displayName, email }: Record<string, string>) => api.updateMe({ displayName, email: email || null }),
-    ['session'],
-  )
+  const action = useAction(({ displayName, email }: Fields) => api.updateMe({ displayName, email: email || null }))
   const { skills, packs, webhooks, followers, following } = me.counts
   const notices = useNotices()
   const isReading = useOrganisations().isPending || notices.isPending
@@ -54,8 +51,9 @@ export function OverviewPage() {
               maxLength={254}
               autocomplete="email"
               defaultValue={me.email ?? ''}
-              hint="For notices about approvals, if this node sends e-mail. Only you see it."
-            />
+            >
+              For notices about approvals, if this node sends e-mail. Only you see it.
+            </Field>
           </Form>
           <OwnPicture />
         </>

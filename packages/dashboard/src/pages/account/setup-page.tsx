@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { signIn, useMe } from '../../session.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'
 
@@ -10,7 +10,7 @@ export function SetupPage() {
   const setup = useData(['setup'], () => api.getSetup())
   const [key, setKey] = useState<string>()
   const me = useMe()
-  const action = useAction(async ({ code = '', username = '' }: Record<string, string>) => {
+  const action = useAction(async ({ code = '', username = '' }: Fields) => {
     const made = await api.setUp({ code: code.trim(), username: username.trim() })
     setKey(made.key)
     await signIn(made.key)
@@ -36,20 +36,12 @@ export function SetupPage() {
             <>
               <p>This node has no users yet. Create the first one, who becomes its administrator.</p>
               <Form action={action} submit="Set up">
-                <Field
-                  label="Code"
-                  name="code"
-                  required
-                  autocomplete="off"
-                  hint="The node printed it to its terminal at the start."
-                />
-                <Field
-                  label="Your name on this node"
-                  name="username"
-                  required
-                  autocomplete="username"
-                  hint="Lower-case letters, digits and hyphens. Your skills will be named name/skill."
-                />
+                <Field label="Code" name="code" required autocomplete="off">
+                  The node printed it to its terminal at the start.
+                </Field>
+                <Field label="Your name on this node" name="username" required autocomplete="username">
+                  Lower-case letters, digits and hyphens. Your skills will be named name/skill.
+                </Field>
               </Form>
             </>
           ) : (

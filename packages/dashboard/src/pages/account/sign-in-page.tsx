@@ -3,7 +3,7 @@ import { isUnauthorized } from '../../api.ts'
 import { nodePath } from '../../addresses.ts'
 import { signIn, useMe } from '../../session.ts'
 import { site } from '../../site.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SetupLink, toNextPlace } from '../../ui/sign-in-link.tsx'
 
@@ -12,7 +12,7 @@ export function SignInPage() {
   const { route, query } = useLocation()
   const me = useMe()
   const next = toNextPlace(query.next)
-  const action = useAction(async ({ key = '' }: Record<string, string>) => {
+  const action = useAction(async ({ key = '' }: Fields) => {
     await signIn(key.trim())
     route(next, true)
   })
@@ -27,14 +27,10 @@ export function SignInPage() {
       )}
       <ProviderButton next={next} />
       <Form action={opensNothing ? { ...action, error: null } : action} submit="Sign in">
-        <Field
-          label="API key"
-          name="key"
-          type="password"
-          required
-          autocomplete="current-password"
-          hint="It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the operator of this node for one."
-        />
+        <Field label="API key" name="key" type="password" required autocomplete="current-password">
+          It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the
+          operator of this node for one.
+        </Field>
       </Form>
       {opensNothing && (
         <div class="problem" role="alert">

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 
@@ -16,9 +16,8 @@ const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending
 export function VerificationPage() {
   const { username } = useMe()!
   const own = usePaged(['verifications', username], (page) => api.listOwnVerifications({ username, page }))
-  const action = useAction(
-    ({ method, proof = '' }: Record<string, string>) => api.verifyAuthor({ username, method: method as Method, proof }),
-    ['verifications'],
+  const action = useAction(({ method, proof = '' }: Fields) =>
+    api.verifyAuthor({ username, method: method as Method, proof }),
   )
   return (
     <Page
@@ -27,17 +26,13 @@ export function VerificationPage() {
       aside={
         <Form card="Request verification" action={action} submit="Send the request">
           <Select label="Method" name="method" options={methods} />
-          <Field
-            label="Proof"
-            name="proof"
-            required
-            maxLength={1000}
-            hint="The domain; the URL of a gist or of a file in your repository; or a description."
-          />
+          <Field label="Proof" name="proof" required maxLength={1000}>
+            The domain; the URL of a gist or of a file in your repository; or a description.
+          </Field>
         </Form>
       }
     >
-      <ItemList of={own} items={({ verifications }) => verifications} empty="You have not asked to be verified yet.">
+      <ItemList of={own} items="verifications" empty="You have not asked to be verified yet.">
         {(one) => (
           <li key={one.id}>
             <p class="facts">

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
-import { api, reloadData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
 import {
   ConfirmButton,
@@ -11,6 +11,7 @@ import {
   SearchField,
   Select,
   useAction,
+  type Fields,
 } from '../../ui/form.tsx'
 import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
@@ -19,19 +20,10 @@ import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
 const plans = ['free', 'pro', 'team', 'enterprise'] as const
-const planOptions = plans.map((plan) => [plan, plan] as const)
-const roleOptions = [
-  ['user', 'user'],
-  ['admin', 'administrator'],
-] as const
+const roleOptions = ['user', ['admin', 'administrator']] as const
 
 const columns: readonly Column<User>[] = [
-  {
-    title: 'User',
-    names: true,
-    by: ({ username }) => username,
-    cell: ({ username }) => <UserLink name={username} />,
-  },
+  { title: 'User', names: true, by: ({ username }) => username, cell: ({ username }) => <UserLink name={username} /> },
   toTimeColumn('Since', ({ createdAt }) => createdAt),
   {
     title: 'Plan',
@@ -40,9 +32,8 @@ const columns: readonly Column<User>[] = [
       <ActionSelect
         label={`Plan of ${username}`}
         value={plan}
-        options={planOptions}
+        options={plans}
         work={(to) => api.updateUser({ username, plan: to })}
-        refreshes={[['users']]}
       />
     ),
   },
@@ -56,7 +47,6 @@ const columns: readonly Column<User>[] = [
           value={role}
           options={roleOptions}
           work={(to) => api.updateUser({ username, role: to })}
-          refreshes={[['users']]}
         />
       ) : (
         kind
@@ -83,14 +73,9 @@ export function UsersPage() {
   return (
     <Page title="Users" hint="Who may sign in to this node, with which plan and role." aside={<NewUser />}>
       <SearchField label="Find a user" value={q} onChange={(text) => change({ q: text, page: undefined }, true)} />
-      <DataTable
-        of={users}
-        items={(found) => found.users}
-        label="Users"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty="No user has this in the name."
-      />
+      <DataTable of={users} items="users" label="Users" columns={columns}>
+        No user has this in the name.
+      </DataTable>
     </Page>
   )
 }
@@ -113,7 +98,7 @@ export function UserAccessPage() {
 }
 
 function Access({ user: { username, disabled } }: { user: User }) {
-  const change = { work: () => api.updateUser({ username, disabled: !disabled }), refreshes: [['users']] }
+  const change = { work: () => api.updateUser({ username, disabled: !disabled }) }
   if (disabled) {
     return (
       <>
@@ -139,7 +124,6 @@ function IssuedKey({ username }: { username: string }) {
   }
   const issue = async () => {
     setMade(await api.issueKey({ username }))
-    await reloadData('keys', username)
   }
   return (
     <ConfirmButton class="" action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
@@ -150,12 +134,9 @@ function IssuedKey({ username }: { username: string }) {
 
 function NewUser() {
   const [made, setMade] = useState<{ username: string; key: string; keyExpiresAt?: string | null }>()
-  const action = useAction(
-    async ({ username = '', plan, role }: Record<string, string>) => {
-      setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
-    },
-    ['users'],
-  )
+  const action = useAction(async ({ username = '', plan, role }: Fields) => {
+    setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
+  })
   if (made) {
     return (
       <NewSecret label="The new key" text={made.key} expiresAt={made.keyExpiresAt} onDone={() => setMade(undefined)}>
@@ -165,8 +146,10 @@ function NewUser() {
   }
   return (
     <Form card="Create a user" action={action} submit="Create user">
-      <Field label="Name" name="username" required hint="Lower-case letters, digits and hyphens." />
-      <Select label="Plan" name="plan" options={planOptions} />
+      <Field label="Name" name="username" required>
+        Lower-case letters, digits and hyphens.
+      </Field>
+      <Select label="Plan" name="plan" options={plans} />
       <Select label="Role" name="role" options={roleOptions} />
     </Form>
   )

@@ -34,14 +34,9 @@ export function AuditPage() {
         value={actor ?? ''}
         onChange={(value) => change({ actor: value, page: undefined }, true)}
       />
-      <DataTable
-        of={found}
-        items={({ entries }) => entries}
-        label="Audit log"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty={actor ? 'This user did nothing that is recorded. Write the whole name.' : 'Nothing is recorded yet.'}
-      />
+      <DataTable of={found} items="entries" label="Audit log" columns={columns}>
+        {actor ? 'This user did nothing that is recorded. Write the whole name.' : 'Nothing is recorded yet.'}
+      </DataTable>
     </Page>
   )
 }

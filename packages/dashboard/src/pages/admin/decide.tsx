@@ -1,6 +1,6 @@
-import type { QueryKey, UseQueryResult } from '@tanstack/preact-query'
+import type { UseQueryResult } from '@tanstack/preact-query'
 import { RefreshCw } from 'lucide'
-import { useAction, Form, TextArea, Select, unlessBusy } from '../../ui/form.tsx'
+import { useAction, Form, TextArea, Select, unlessBusy, type Fields } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { api } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
@@ -14,13 +14,8 @@ export function Decide<T extends string>(props: {
   decisions: readonly (readonly [value: T, title: string])[]
   noteHint: string
   work: (decision: T, note: string) => Promise<unknown>
-  /** The keys of the data that is reloaded after the work. */
-  refreshes: readonly QueryKey[]
 }) {
-  const action = useAction(
-    ({ decision, note = '' }: Record<string, string>) => props.work(decision as T, note),
-    ...props.refreshes,
-  )
+  const action = useAction(({ decision, note = '' }: Fields) => props.work(decision as T, note))
   return (
     <details>
       <summary>
@@ -28,7 +23,9 @@ export function Decide<T extends string>(props: {
       </summary>
       <Form action={action} submit="Decide">
         <Select label="Decision" name="decision" options={props.decisions} />
-        <TextArea label="Note" name="note" rows={2} maxLength={4000} hint={props.noteHint} />
+        <TextArea label="Note" name="note" rows={2} maxLength={4000}>
+          {props.noteHint}
+        </TextArea>
       </Form>
     </details>
   )
@@ -48,7 +45,6 @@ export function ModerationDecision({ name }: { name: string }) {
       decisions={decisions}
       noteHint="The reason, which the owner can read."
       work={(state, reason) => api.moderateSkill({ name, state, reason })}
-      refreshes={[['moderated'], ['moderation'], ['skill'], ['own-skills']]}
     />
   )
 }

@@ -29,7 +29,7 @@ export function DmcaPage() {
   return (
     <Page title="Takedowns" hint="Notices of copyright holders (DMCA), and the answers of the owners.">
       {filter}
-      <ItemList of={found} items={({ cases }) => cases} label="Cases" empty="No cases in this state.">
+      <ItemList of={found} items="cases" label="Cases" empty="No cases in this state.">
         {(one) => <CaseItem key={one.id} of={one} />}
       </ItemList>
     </Page>
@@ -61,7 +61,6 @@ function CaseItem({ of }: { of: Case }) {
           work={(status, note) =>
             api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
           }
-          refreshes={[['dmca']]}
         />
       )}
     </li>

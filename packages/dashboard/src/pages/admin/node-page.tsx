@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, reloadData, useData } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
@@ -120,7 +120,6 @@ function Rescan() {
   const [waiting, setWaiting] = useState<number>()
   const work = async () => {
     setWaiting((await api.startRescan({})).waiting)
-    await reloadData('operator')
   }
   return (
     <>

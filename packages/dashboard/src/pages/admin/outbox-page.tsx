@@ -13,7 +13,7 @@ const columns: readonly Column<Row>[] = [
   { title: 'Job', names: true, by: ({ kind }) => kind, cell: ({ kind }) => toWords(kind) },
   { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
   toTimeColumn('Created', ({ createdAt }) => createdAt),
-  { title: 'Attempts', number: true, by: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
+  { title: 'Attempts', number: true, by: ({ attempts }) => attempts },
   toTimeColumn('Next run', ({ nextAt }) => nextAt),
   { title: 'Last error', cell: ({ lastError }) => lastError },
   { title: 'Action', cell: ({ id, state }) => state !== 'done' && <Retry id={id} /> },
@@ -31,22 +31,13 @@ export function OutboxPage() {
       aside={<RefreshButton of={found} />}
     >
       {filter}
-      <DataTable
-        of={found}
-        items={({ rows }) => rows}
-        label="Work of the node"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty="No jobs in this state."
-      />
+      <DataTable of={found} items="rows" label="Work of the node" columns={columns}>
+        No jobs in this state.
+      </DataTable>
     </Page>
   )
 }
 
 function Retry({ id }: { id: string }) {
-  return (
-    <ActionButton work={() => api.retryOutboxRow({ id })} refreshes={[['operator', 'outbox']]}>
-      Retry
-    </ActionButton>
-  )
+  return <ActionButton work={() => api.retryOutboxRow({ id })}>Retry</ActionButton>
 }

@@ -1,7 +1,6 @@
 import { api } from '../../api.ts'
 import { ConfirmButton, ActionButton } from '../../ui/form.tsx'
-import { ChangeReport } from '../../ui/change.tsx'
-import { Findings, Verdict } from '../../ui/findings.tsx'
+import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
@@ -15,7 +14,7 @@ export function QuarantinePage() {
     <Page title="Quarantine" hint="Versions that the scan policy keeps back until an administrator decides.">
       <ItemList
         of={quarantined}
-        items={(found) => found.quarantined}
+        items="quarantined"
         label="Quarantine"
         empty={
           <>
@@ -55,14 +54,11 @@ function QuarantinedItem({ version }: { version: QuarantinedItem }) {
         <p>A rescan quarantined it after its publication. Its content is not served.</p>
       ) : (
         <div class="row">
-          <ActionButton work={() => api.releaseQuarantined({ id })} refreshes={[['quarantine']]}>
-            Release
-          </ActionButton>
+          <ActionButton work={() => api.releaseQuarantined({ id })}>Release</ActionButton>
           <ConfirmButton
             action="Discard"
             title={`Discard ${fullName} ${version.version}?`}
             work={() => api.deleteQuarantined({ id })}
-            refreshes={[['quarantine']]}
           >
             <p>The version is deleted and will not be published. This cannot be undone.</p>
           </ConfirmButton>

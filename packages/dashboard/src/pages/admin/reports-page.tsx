@@ -3,6 +3,7 @@ import { DataTable, Page, ItemList, toTimeColumn, type Column } from '../../ui/p
 import { Badge, Time } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Decide, ModerationDecision, useItemsByStatus } from './decide.tsx'
+import { addresses } from '../../addresses.ts'
 
 type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
 
@@ -27,7 +28,7 @@ export function ReportsPage() {
   return (
     <Page title="Reports" hint="What users report about skills, and what owners say against a decision.">
       {filter}
-      <ItemList of={found} items={({ reports }) => reports} label="Reports" empty="No reports in this state.">
+      <ItemList of={found} items="reports" label="Reports" empty="No reports in this state.">
         {(report) => <ReportItem key={report.id} report={report} />}
       </ItemList>
       {found.data && <Moderated />}
@@ -57,7 +58,6 @@ function ReportItem({ report }: { report: Report }) {
           decisions={decisions[kind]}
           noteHint="The owner can read this."
           work={(status, note) => api.decideReport({ id, status, note })}
-          refreshes={[['reports'], ['moderated'], ['moderation'], ['skill']]}
         />
       )}
     </li>
@@ -84,14 +84,50 @@ function Moderated() {
   return (
     <section>
       <h2>Flagged and hidden skills</h2>
-      <DataTable
-        of={found}
-        items={({ skills }) => skills}
-        label="Flagged and hidden skills"
-        columns={columns}
-        toKey={({ fullName }) => fullName}
-        empty="No skill is flagged or hidden."
-      />
+      <DataTable of={found} items="skills" label="Flagged and hidden skills" columns={columns} rowKey="fullName">
+        No skill is flagged or hidden.
+      </DataTable>
     </section>
+  )
+}
+
+const copyStatuses = ['open', 'confirmed', 'dismissed'] as const
+
+/** Reports of copied skills, with the share of equal text. */
+export function CopyReportsPage() {
+  const { found, filter } = useItemsByStatus(['copy-reports'], copyStatuses, 'open', (status, page) =>
+    api.listCopyReports({ status, page }),
+  )
+  return (
+    <Page title="Copies" hint="Skills that someone reports as copied from another one.">
+      {filter}
+      <ItemList of={found} items="copyReports" label="Reports of copies" empty="No reports in this state.">
+        {(report) => (
+          <li key={report.id}>
+            <h2>
+              <SkillLink name={report.skill.fullName} /> of <SkillLink name={report.original.fullName} />
+            </h2>
+            <p class="facts">
+              <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
+              <span>{Math.round(report.similarity * 100)} % of the smaller text is in the other</span>
+              <Time at={report.createdAt} />
+              <a href={addresses.skill(report.skill.fullName, 'similar')}>Compare</a>
+            </p>
+            <p dir="auto">{report.evidence}</p>
+            {report.status === 'open' && (
+              <Decide
+                subject={report.skill.fullName}
+                decisions={[
+                  ['dismissed', 'Dismiss: no copy'],
+                  ['confirmed', 'Confirm: a copy'],
+                ]}
+                noteHint="Stored with the decision."
+                work={(status, note) => api.decideCopyReport({ id: report.id, status, note })}
+              />
+            )}
+          </li>
+        )}
+      </ItemList>
+    </Page>
   )
 }

@@ -48,7 +48,7 @@ export function StoragePage() {
               ]}
             />
             <h2>Largest skills</h2>
-            <Table rows={use.largest} label="Largest skills" columns={largest} toKey={({ fullName }) => fullName} />
+            <Table rows={use.largest} label="Largest skills" columns={largest} rowKey="fullName" />
             <Backups />
           </>
         )}
@@ -79,17 +79,13 @@ function Backups() {
                 )}
               </p>
               {schedule?.lastError && <Notice tone="bad">The last backup failed: {schedule.lastError}</Notice>}
-              <ActionButton
-                work={() => api.createBackup({})}
-                refreshes={[['operator', 'backups']]}
-                done="The backup was created and verified."
-              >
+              <ActionButton work={() => api.createBackup({})} done="The backup was created and verified.">
                 Back up now
               </ActionButton>
               {made.length === 0 ? (
                 <Empty>There are no backups yet.</Empty>
               ) : (
-                <Table rows={made} label="Backups" columns={backupColumns} toKey={({ name }) => name} />
+                <Table rows={made} label="Backups" columns={backupColumns} rowKey="name" />
               )}
             </>
           )

@@ -17,12 +17,7 @@ export function VerificationsPage() {
       hint="Authors who ask to be verified; the node checks domains and GitHub accounts itself."
     >
       {filter}
-      <ItemList
-        of={found}
-        items={({ verifications }) => verifications}
-        label="Verifications"
-        empty="No verifications in this state."
-      >
+      <ItemList of={found} items="verifications" label="Verifications" empty="No verifications in this state.">
         {(one) => (
           <li key={one.id}>
             <NameHeading href={addresses.user(one.username)} name={one.username} />
@@ -46,7 +41,6 @@ export function VerificationsPage() {
                 }
                 noteHint="The author can read this."
                 work={(status, note) => api.decideVerification({ id: one.id, status, note })}
-                refreshes={[['verifications']]}
               />
             )}
           </li>

@@ -1,5 +1,5 @@
 import '../../styles/catalogue.css'
-import { api, useKeptData } from '../../api.ts'
+import { api, useKeptData, useData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { site } from '../../site.ts'
 import { Page, Pager, Shown } from '../../ui/page.tsx'
@@ -9,9 +9,8 @@ import { SetupLink } from '../../ui/sign-in-link.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { Chips, Filters } from './filters.tsx'
 import { Home } from './home.tsx'
-import { NothingFound } from './nothing-found.tsx'
 import { SearchBox } from './search-box.tsx'
-import { searchFields, sorts, toSearch } from './search-address.ts'
+import { searchFields, sorts, toSearch, withoutFilters, type Chip } from './search-address.ts'
 
 /** The first page of the node; with search words or filters in the address, what they find. */
 export function CataloguePage() {
@@ -84,4 +83,43 @@ function toTotal(total: number, q: string): string {
   const skills = toCount(total, 'skill')
   if (!q) return skills
   return `${skills} ${total === 1 ? 'matches' : 'match'}`
+}
+
+/** A search without results: how to find more, and how to request a skill. */
+function NothingFound(props: { q: string; chips: readonly Chip[]; fields: Readonly<Record<string, string>> }) {
+  const { q, chips, fields } = props
+  return (
+    <Empty>
+      <h2>
+        {q ? (
+          <>
+            Nothing matches “<bdi>{q}</bdi>”{chips.length > 0 && ' with these filters'}
+          </>
+        ) : (
+          'Nothing matches these filters'
+        )}
+      </h2>
+      <ul>
+        {chips.length > 0 && <Loosened q={q} fields={fields} />}
+        {q && <li>Try fewer or more general words.</li>}
+        {q && (
+          <li>
+            Missing it? <a href={toAddress('/requests', { new: q.slice(0, 200) })}>Ask for this skill</a>, so that
+            others can vote for it and an author can write it.
+          </li>
+        )}
+      </ul>
+    </Empty>
+  )
+}
+
+/** The number of results without the filters. */
+function Loosened({ q, fields }: { q: string; fields: Readonly<Record<string, string>> }) {
+  const { data } = useData(['skills', 'loosened', q], () => api.searchSkills({ q, limit: 1 }))
+  return (
+    <li>
+      <a href={toAddress('/', { ...fields, ...withoutFilters })}>Remove all filters</a>
+      {data && ` to see ${toCount(data.total, 'skill')}`}
+    </li>
+  )
 }

@@ -5,7 +5,7 @@ import { api, useData } from '../../api.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Copyable, NameLink, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
-import { FullName, type Skill } from '../../ui/skill-list.tsx'
+import { type Skill, SkillLink } from '../../ui/skill-list.tsx'
 
 const listedMax = 6
 const categoriesMax = 12
@@ -93,9 +93,7 @@ function List(props: { icon: IconNode; title: string; more: string; children: Co
 function toItem({ id, fullName, description }: Skill) {
   return (
     <li key={id}>
-      <a href={addresses.skill(fullName)}>
-        <FullName name={fullName} />
-      </a>
+      <SkillLink name={fullName} />
       <p dir="auto">{description}</p>
     </li>
   )

@@ -2,10 +2,9 @@ import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { Page, Shown } from '../../ui/page.tsx'
+import { LoadedPage, Page } from '../../ui/page.tsx'
 import { Badge, Empty, Time, Figures } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { Problem } from '../../ui/problem.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.getAgent>>
@@ -20,18 +19,14 @@ const tabs = [
 export default function AgentPage() {
   const agentKey = useRoute().params.agentKey ?? ''
   const agent = useData(['agent', agentKey], () => api.getAgent({ agentKey }))
-  if (agent.error && !agent.data) {
-    return (
-      <Page title="Agent">
-        <Problem error={agent.error} retry={agent.refetch} />
-        <a href="/agents">All agents</a>
-      </Page>
-    )
-  }
   return (
-    <Page title={agent.data?.displayName ?? 'Agent'}>
-      <Shown of={agent}>{(data) => <Profile agent={data} />}</Shown>
-    </Page>
+    <LoadedPage title="Agent" of={agent} instead={<a href="/agents">All agents</a>}>
+      {(data) => (
+        <Page title={data.displayName}>
+          <Profile agent={data} />
+        </Page>
+      )}
+    </LoadedPage>
   )
 }
 
@@ -91,9 +86,7 @@ function Actions({ actions, none }: { actions: readonly Action[]; none: string }
               <FullName name={action.skill} />
             </a>
           )}
-          <span class="faint">
-            <Time at={action.at} />
-          </span>
+          <Time at={action.at} faint />
         </li>
       ))}
     </ul>

@@ -38,7 +38,10 @@ export default function AgentsPage() {
   const sort = Object.values(sorts).find((known) => known === fields.sort) ?? 'trust'
   const platform = fields.platform || undefined
   const wanted = { sort, platform, page: toPageNumber(fields.page), limit: pageSize }
-  const found = useKeptData(['agents', wanted], () => api.listAgents(wanted))
+  const found = useKeptData(['agents', wanted], async () => {
+    const { agents, page, ...rest } = await api.listAgents(wanted)
+    return { ...rest, agents: agents.map((agent, place) => ({ ...agent, rank: (page - 1) * pageSize + place + 1 })) }
+  })
   const toSorted = (name: (typeof sorts)[string]) =>
     name && {
       href: toAddress('/agents', { platform, sort: name === 'trust' ? undefined : name }),
@@ -60,14 +63,13 @@ export default function AgentsPage() {
       </div>
       <DataTable
         of={found}
-        items={({ agents, page }) =>
-          agents.map((agent, place) => ({ ...agent, rank: (page - 1) * pageSize + place + 1 }))
-        }
+        items="agents"
         label="Agents"
         columns={columns.map((column) => ({ ...column, sorted: toSorted(sorts[column.title]) }))}
-        toKey={({ agentKey }) => agentKey}
-        empty={<NoAgents platform={platform} />}
-      />
+        rowKey="agentKey"
+      >
+        {<NoAgents platform={platform} />}
+      </DataTable>
     </Page>
   )
 }

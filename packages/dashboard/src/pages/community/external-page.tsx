@@ -1,9 +1,9 @@
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { useAddress } from '../../addresses.ts'
-import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
+import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea, type Fields } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
+import { Badge, Count, Reasons, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 import { useState } from 'preact/hooks'
 import { Findings, Verdict } from '../../ui/findings.tsx'
@@ -63,7 +63,7 @@ function Known() {
       </div>
       <ItemList
         of={found}
-        items={({ externalSkills }) => externalSkills}
+        items="externalSkills"
         empty={
           <>
             <p>
@@ -103,29 +103,19 @@ function toWebAddress(url: string): string | undefined {
 
 /** For administrators: adds a skill of another registry to the index, and scans it. */
 function NewEntry() {
-  const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }), ['external'])
+  const action = useAction(({ url = '' }: Fields) => api.addExternal({ url: url.trim() }))
   return (
     <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
-      <Field
-        label="URL"
-        name="url"
-        required
-        maxLength={2000}
-        placeholder="https://github.com/owner/repository"
-        hint="A URL as above, or a source such as owner/repo@skill. Adding it again scans it again."
-      />
+      <Field label="URL" name="url" required maxLength={2000} placeholder="https://github.com/owner/repository">
+        A URL as above, or a source such as owner/repo@skill. Adding it again scans it again.
+      </Field>
     </Form>
   )
 }
 
 function RemoveEntry({ id, name }: { id: string; name: string }) {
   return (
-    <ConfirmButton
-      action="Remove"
-      title={`Remove ${name} from the list?`}
-      work={() => api.deleteExternal({ id })}
-      refreshes={[['external']]}
-    >
+    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={() => api.deleteExternal({ id })}>
       <p>It returns when a user adds it again, or reports an install of it.</p>
     </ConfirmButton>
   )
@@ -136,7 +126,7 @@ type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: num
 /** Scans a skill by its URL or its text, and shows the report. */
 function ScanForm() {
   const [report, setReport] = useState<Report>()
-  const action = useAction(async ({ url, content }: Record<string, string>) => {
+  const action = useAction(async ({ url, content }: Fields) => {
     setReport(undefined)
     setReport((await api.scanExternal(url ? { url } : { content })) as Report)
   })
@@ -144,14 +134,12 @@ function ScanForm() {
     <details class="card">
       <summary>Scan a skill</summary>
       <Form action={action} submit="Scan">
-        <Field
-          label="Address"
-          name="url"
-          type="url"
-          placeholder="https://github.com/owner/repository"
-          hint="A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read."
-        />
-        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
+        <Field label="Address" name="url" type="url" placeholder="https://github.com/owner/repository">
+          A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read.
+        </Field>
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6}>
+          Used if there is no URL.
+        </TextArea>
       </Form>
       {report && (
         <section aria-label="The report">
@@ -161,18 +149,7 @@ function ScanForm() {
             Scanned <Time at={report.scannedAt} /> by the rules {report.rulesVersion}. <code>{report.digest}</code>
           </p>
           <Findings findings={report.findings} />
-          {report.cut.length > 0 && (
-            <>
-              <h3>Not scanned</h3>
-              <ul>
-                {report.cut.map(({ path, reason }) => (
-                  <li key={path}>
-                    <bdi>{path}</bdi>: {reason}
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
+          <Reasons title="Not scanned" of={report.cut} />
         </section>
       )}
     </details>

@@ -3,14 +3,14 @@ import { TrendingDown, TrendingUp } from 'lucide'
 import { api, useKeptData, useData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { CategorySelect } from '../../ui/category-select.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Count, Empty, SecurityBadge, toCount, UserText } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
-import { useMemo, useState } from 'preact/hooks'
-import { Chart } from '../../ui/lazy-components.tsx'
+import { useState } from 'preact/hooks'
+import { DownloadChart } from '../../ui/lazy-components.tsx'
+import { Select } from '../../ui/form.tsx'
 
 const periods = [
   { period: 'day', title: 'Day', span: '24 hours' },
@@ -101,7 +101,11 @@ function TrendingSkill({ entry, span, most }: { entry: Entry; span: string; most
         </p>
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>Downloads by day</summary>
-          {open && <DownloadsByDay name={skill.fullName} />}
+          {open && (
+            <ErrorBoundary>
+              <DownloadChart name={skill.fullName} toTitle={(total) => `${toCount(total, 'download')} in 30 days`} />
+            </ErrorBoundary>
+          )}
         </details>
       </div>
     </li>
@@ -128,24 +132,21 @@ function Growth({ growth, previousInstalls }: Entry) {
   )
 }
 
-function DownloadsByDay({ name }: { name: string }) {
-  const downloads = useData(['downloads', name, 30], () => api.getDownloads({ name, days: 30 }))
-  const { data } = downloads
-  const days = useMemo(() => data?.days.map(({ day }) => day) ?? [], [data])
-  const series = useMemo(
-    () => [
-      { label: 'Downloads', values: data?.days.map((day) => day.downloads) ?? [] },
-      { label: 'Of these, installs', values: data?.days.map((day) => day.installs) ?? [] },
-    ],
-    [data],
-  )
+const categoriesMax = 50
+
+/** The categories with the most skills and their counts, and the category in the address. */
+export function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
+  const { data } = useData(['categories'], () => api.listCategories())
+  const top = (data?.categories ?? []).slice(0, categoriesMax)
+  const options: [string, string][] = top.map(({ name, count }) => [name, `${name} (${count.toLocaleString('en')})`])
+  if (value && !top.some(({ name }) => name === value)) options.unshift([value, value])
   return (
-    <Shown of={downloads}>
-      {({ total }) => (
-        <ErrorBoundary>
-          <Chart days={days} series={series} label={`${toCount(total, 'download')} in 30 days`} />
-        </ErrorBoundary>
-      )}
-    </Shown>
+    <Select
+      label="Category"
+      name="category"
+      value={value}
+      options={[['', 'All categories'], ...options]}
+      onChange={onChange}
+    />
   )
 }

@@ -7,8 +7,7 @@ import { Field } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { GuidePage, toDocsPath } from './guide-page.tsx'
-import { type Guide, loadList } from './load-docs.ts'
-import { queryCharactersMax, searchDocs } from './search-docs.ts'
+import { type Guide, loadList, queryCharactersMax, searchDocs } from './load-docs.ts'
 
 /** The documentation: its guides and the API reference, with a list and a search of both. */
 export default function DocsPages() {

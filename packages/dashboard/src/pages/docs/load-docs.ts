@@ -1,4 +1,6 @@
 import { readFromNode } from '../../api.ts'
+import MiniSearch from 'minisearch'
+import { toAnchor } from '../../ui/anchors.ts'
 
 /** A guide in the list of guides. */
 export interface Guide {
@@ -41,4 +43,47 @@ export function toGuideName(path: string, from: string): string | undefined {
   if (url?.host !== 'guides.invalid') return undefined
   const [, guide, folder] = /^\/(?:docs\/((?:api\/)?[\w-]+)|packages\/([\w-]+)\/README)\.md$/.exec(url.pathname) ?? []
   return folder ? `packages-${folder}` : guide
+}
+
+/** A section of a guide, or an endpoint. */
+interface Passage {
+  /** The end of the address of its page. */
+  readonly page: string
+  readonly title: string
+  /** The guide, or what the endpoint is for. */
+  readonly note: string
+  /** Whether it begins at a heading below the title of its page. */
+  readonly isSection?: boolean
+}
+
+/** Longer queries are cut. */
+export const queryCharactersMax = 200
+const foundMax = 30
+
+let index: Promise<MiniSearch> | undefined
+
+/** The sections and endpoints with all words of the query, or with some if none has all; best first. */
+export async function searchDocs(q: string): Promise<readonly { href: string; title: string; note: string }[]> {
+  index ??= buildIndex().catch((error: unknown) => {
+    index = undefined
+    throw error
+  })
+  const passages = await index
+  const all = passages.search(q, { combineWith: 'AND' })
+  const found = (all.length > 0 ? all : passages.search(q)).slice(0, foundMax)
+  return found.map((one) => {
+    const { page, title, note, isSection } = one as unknown as Passage
+    return { href: `/docs/${page}${isSection ? `#${toAnchor(title)}` : ''}`, title, note }
+  })
+}
+
+async function buildIndex(): Promise<MiniSearch> {
+  const passages = await loadList<Passage>('passages')
+  const made = new MiniSearch({
+    fields: ['title', 'note', 'text'],
+    storeFields: ['page', 'title', 'note', 'isSection'],
+    searchOptions: { prefix: true, fuzzy: (term) => (term.length > 4 ? 0.2 : false), boost: { title: 4, note: 2 } },
+  })
+  made.addAll(passages.map((one, id) => ({ ...one, id })))
+  return made
 }

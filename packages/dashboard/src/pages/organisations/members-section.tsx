@@ -1,12 +1,20 @@
 import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
-import { api, reloadData } from '../../api.ts'
-import { forgetOrganisation, mayDo } from '../../organisations.ts'
+import { api } from '../../api.ts'
+import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import {
+  ActionButton,
+  ActionSelect,
+  ConfirmButton,
+  Field,
+  Form,
+  Select,
+  useAction,
+  type Fields,
+} from '../../ui/form.tsx'
 import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
-import type { SectionProps } from './section-props.ts'
 
 const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'may do everything',
@@ -27,16 +35,12 @@ export function MembersSection({ organisation: { name: organisation, role }, may
   // The identity provider would undo a change of a member by a group.
   const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
   const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
-  const invite = useAction(
-    ({ username = '', role: given }: Record<string, string>) =>
-      api.putMember({ organisation, username, role: given as MemberRole }),
-    key,
+  const invite = useAction(({ username = '', role: given }: Fields) =>
+    api.putMember({ organisation, username, role: given as MemberRole }),
   )
   const remove = async ({ username }: Member) => {
     await api.deleteMember({ organisation, username })
-    if (username !== me.username) return reloadData(...key)
-    route('/account')
-    return forgetOrganisation(organisation)
+    if (username === me.username) route('/account')
   }
   const columns: readonly Column<Member>[] = [
     {
@@ -53,9 +57,8 @@ export function MembersSection({ organisation: { name: organisation, role }, may
           <ActionSelect
             label={`Role of ${member.username}`}
             value={member.role}
-            options={roles.map((one) => [one, one] as const)}
+            options={roles}
             work={(to) => api.putMember({ organisation, username: member.username, role: to })}
-            refreshes={[key, ['organisations']]}
           />
         ) : (
           member.role
@@ -92,13 +95,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
   ]
   return (
     <>
-      <DataTable
-        of={found}
-        items={({ members }) => members}
-        label="Members"
-        columns={columns}
-        toKey={({ username }) => username}
-      />
+      <DataTable of={found} items="members" label="Members" columns={columns} rowKey="username" />
       {mayAdminister && found.data && (
         <Form card="Invite a member" action={invite} submit="Invite" done="Invited. Membership begins on acceptance.">
           <Field label="User" name="username" required maxLength={39} />

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { ItemList } from '../../ui/page.tsx'
 import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 
@@ -10,19 +10,16 @@ import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 export function OrganisationList() {
   const { route } = useLocation()
   const found = useOrganisations()
-  const create = useAction(
-    async ({ name = '', displayName }: Record<string, string>) => {
-      await api.createOrganisation({ name, displayName: displayName || undefined })
-      route(addresses.organisation(name))
-    },
-    ['organisations'],
-  )
+  const create = useAction(async ({ name = '', displayName }: Fields) => {
+    await api.createOrganisation({ name, displayName: displayName || undefined })
+    route(addresses.organisation(name))
+  })
   return (
     <section aria-labelledby="organisations">
       <h2 id="organisations">Organisations</h2>
       <ItemList
         of={found}
-        items={(organisations) => organisations}
+        items="organisations"
         empty="You are in no organisation. An organisation owns skills in place of a person, with roles for its members and approval before publishing."
       >
         {({ name, role, counts }) => (
@@ -38,14 +35,9 @@ export function OrganisationList() {
         )}
       </ItemList>
       <Form card="Create an organisation" action={create} submit="Create">
-        <Field
-          label="Organisation name"
-          name="name"
-          required
-          maxLength={39}
-          pattern="[a-z0-9]+(-[a-z0-9]+)*"
-          hint="Lower-case letters, digits and hyphens. Its skills are NAME/SKILL."
-        />
+        <Field label="Organisation name" name="name" required maxLength={39} pattern="[a-z0-9]+(-[a-z0-9]+)*">
+          Lower-case letters, digits and hyphens. Its skills are NAME/SKILL.
+        </Field>
         <Field label="Name to show" name="displayName" maxLength={200} />
       </Form>
     </section>

@@ -3,9 +3,9 @@ import { useLocation, useRoute } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { forgetOrganisation, mayDo } from '../../organisations.ts'
+import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, useAction } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, LinkButton, Time, toCount, UserLink } from '../../ui/parts.tsx'
@@ -13,7 +13,6 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { forUsers } from '../placeholder-pages.tsx'
 import { MembersSection } from './members-section.tsx'
 import { RulesSection } from './rules-section.tsx'
-import type { SectionProps } from './section-props.ts'
 import { TeamsSection } from './teams-section.tsx'
 import { TrustedSection } from './trusted-identities.tsx'
 
@@ -88,10 +87,8 @@ export default forUsers(() => {
 
 function SettingsSection({ organisation: { name, displayName, role } }: SectionProps) {
   const { route } = useLocation()
-  const rename = useAction(
-    (fields: Record<string, string>) => api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
-    ['organisation', name],
-    ['user', name],
+  const rename = useAction((fields: Fields) =>
+    api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
   )
   return (
     <>
@@ -105,7 +102,6 @@ function SettingsSection({ organisation: { name, displayName, role } }: SectionP
           work={async () => {
             await api.deleteOrganisation({ organisation: name })
             route('/account')
-            await forgetOrganisation(name)
           }}
         >
           <p>Its members, teams and rules are deleted. Its name cannot be used again. This cannot be undone.</p>

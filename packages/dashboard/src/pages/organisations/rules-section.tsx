@@ -1,19 +1,19 @@
 import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
-import { ActionButton, Check, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, Check, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Notice, toCount } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { accessTitles } from '../skill/access-list.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 /** What an organisation demands of new versions. */
 export function RulesSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
   const key = ['organisation', organisation, 'policy']
   const found = useData(key, () => api.getPolicy({ organisation }))
   const [tried, setTried] = useState<{ policy: Policy } & Awaited<ReturnType<typeof api.testPolicy>>>()
-  const preview = useAction(async (fields: Record<string, string>) => {
+  const preview = useAction(async (fields: Fields) => {
     setTried(undefined)
     const policy = toPolicy(fields)
     setTried({ policy, ...(await api.testPolicy({ organisation, policy })) })
@@ -44,7 +44,6 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
               <Refused of={tried} />
               <ActionButton
                 work={() => api.setPolicy({ organisation, policy: tried.policy })}
-                refreshes={[key]}
                 done="Saved. The rules apply to new versions."
               >
                 Save these rules
@@ -100,14 +99,13 @@ function PolicyFields({ policy }: { policy: Policy }) {
     <>
       <Field label="Approvals before a version is published" {...count} />
       <Select label="Versions that need approval" name="when" value={approvals?.when} options={whens} />
-      <Field
-        label="Reviewers"
-        name="reviewers"
-        hint="Usernames. Empty: all who may review."
-        defaultValue={join(approvals?.reviewers)}
-      />
+      <Field label="Reviewers" name="reviewers" defaultValue={join(approvals?.reviewers)}>
+        Usernames. Empty: all who may review.
+      </Field>
       <Select label="Worst verdict of the scan" name="verdict" value={policy.verdict} options={verdicts} />
-      <Field label="Licences" name="licenses" hint="Such as MIT, Apache-2.0." defaultValue={join(licenses)} />
+      <Field label="Licences" name="licenses" defaultValue={join(licenses)}>
+        Such as MIT, Apache-2.0.
+      </Field>
       <Choices
         label="No version may have"
         name="withoutAccess"
@@ -115,15 +113,14 @@ function PolicyFields({ policy }: { policy: Policy }) {
         titles={accessTitles}
         chosen={withoutAccess}
       />
-      <Field
-        label="Only these hosts"
-        name="hosts"
-        hint="*.example.com stands for all below it."
-        defaultValue={join(hosts)}
-      />
+      <Field label="Only these hosts" name="hosts" defaultValue={join(hosts)}>
+        *.example.com stands for all below it.
+      </Field>
       <Choices label="Required fields" name="requires" options={requirableFields} chosen={requires} />
       <Field label="Maximum bytes" name="sizeMax" type="number" min={1} defaultValue={sizeMax} />
-      <Field label="Names" name="namePattern" maxLength={64} hint="As in acme-*." defaultValue={namePattern} />
+      <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern}>
+        As in acme-*.
+      </Field>
       <Choices label="Roles that may make a skill public" name="publicBy" options={memberRoles} chosen={publicBy} />
     </>
   )

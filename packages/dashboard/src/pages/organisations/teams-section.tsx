@@ -2,21 +2,21 @@ import { type Team, type TeamRole, teamRoles } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { ActionButton, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { NameLink, UserLink } from '../../ui/parts.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 /** The teams of an organisation: each gives its members one more role, on some skills. */
 export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
   const key = ['organisation', organisation]
   const found = usePaged([...key, 'teams'], (page) => api.listTeams({ organisation, page }))
-  const create = useAction(({ team = '' }: Record<string, string>) => api.putTeam({ organisation, team }), key)
+  const create = useAction(({ team = '' }: Fields) => api.putTeam({ organisation, team }))
   return (
     <>
       <ItemList
         of={found}
-        items={({ teams }) => teams}
+        items="teams"
         label="Teams"
         empty="No teams. A team gives its members one more role, on some skills of the organisation only."
       >
@@ -39,23 +39,17 @@ export function TeamsSection({ organisation: { name: organisation }, mayAdminist
 function TeamParts(props: { organisation: string; team: Team; mayAdminister: boolean }) {
   const { organisation, team, mayAdminister } = props
   const { name, members, skills } = team
-  const key = ['organisation', organisation]
   type Change = Omit<Parameters<typeof api.updateTeam>[0], 'organisation' | 'team'>
   const update = (change: Change) => api.updateTeam({ organisation, team: name, ...change })
-  const addMember = useAction(
-    ({ username = '' }: Record<string, string>) => update({ add: { members: [username] } }),
-    key,
-  )
-  const addSkill = useAction(
-    ({ skill = '', role }: Record<string, string>) =>
-      update({ add: { skills: [{ name: skill, role: role as TeamRole }] } }),
-    key,
+  const addMember = useAction(({ username = '' }: Fields) => update({ add: { members: [username] } }))
+  const addSkill = useAction(({ skill = '', role }: Fields) =>
+    update({ add: { skills: [{ name: skill, role: role as TeamRole }] } }),
   )
   const item = (children: ComponentChildren, what: string, remove: Change['remove']) => (
     <li key={what} class="row">
       {children}
       {mayAdminister && (
-        <ActionButton danger work={() => update({ remove })} refreshes={[key]}>
+        <ActionButton danger work={() => update({ remove })}>
           Remove {what}
         </ActionButton>
       )}
@@ -90,13 +84,10 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           </ul>
           {mayAdminister && (
             <Form action={addSkill} submit="Give the role">
-              <Field label="Skill" name="skill" required hint="Its name without the organisation." />
-              <Select
-                label="Role"
-                name="role"
-                value="reader"
-                options={teamRoles.map((role) => [role, role] as const)}
-              />
+              <Field label="Skill" name="skill" required>
+                Its name without the organisation.
+              </Field>
+              <Select label="Role" name="role" value="reader" options={teamRoles} />
             </Form>
           )}
         </section>
@@ -106,7 +97,6 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           action={`Delete ${name}`}
           title={`Delete the team ${name}?`}
           work={() => api.deleteTeam({ organisation, team: name })}
-          refreshes={[key]}
         >
           <p>Its members stay in the organisation, and lose the roles that the team gave them.</p>
         </ConfirmButton>

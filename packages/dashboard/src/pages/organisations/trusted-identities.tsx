@@ -2,9 +2,9 @@ import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
-import type { SectionProps } from './section-props.ts'
+import type { SectionProps } from '../../organisations.ts'
 
 type Service = keyof typeof ciServices
 
@@ -34,7 +34,7 @@ const columns: readonly Column<TrustedPublisher>[] = [
   { title: 'May publish', names: true, by: ({ target }) => target, cell: ({ target }) => toTargetText(target) },
   { title: 'Jobs of', by: ({ issuer }) => issuer, cell: ({ issuer }) => toIssuerText(issuer) },
   { title: 'With the claims', cell: (one) => <Claims of={one} /> },
-  { title: 'Added by', by: ({ createdBy }) => createdBy, cell: ({ createdBy }) => <bdi>{createdBy}</bdi> },
+  { title: 'Added by', by: ({ createdBy }) => createdBy },
   toTimeColumn('Added', ({ createdAt }) => createdAt),
   { title: 'Action', cell: (one) => <Remove of={one} /> },
 ]
@@ -61,14 +61,9 @@ function TrustedIdentities({ owner }: { owner: string }) {
         CI jobs that publish without a stored key: their service vouches for them.{' '}
         <a href="/docs/ci">About publishing from CI</a>
       </p>
-      <DataTable
-        of={found}
-        items={({ publishers }) => publishers}
-        label="Trusted identities"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty="No CI job may publish."
-      />
+      <DataTable of={found} items="publishers" label="Trusted identities" columns={columns}>
+        No CI job may publish.
+      </DataTable>
       {found.data && <NewIdentity owner={owner} />}
     </>
   )
@@ -77,14 +72,12 @@ function TrustedIdentities({ owner }: { owner: string }) {
 function NewIdentity({ owner }: { owner: string }) {
   const [service, choose] = useState<string>('github')
   const fields = service in claimFields ? claimFields[service as Service] : []
-  const add = useAction(
-    ({ skill, issuer = '', more = '', ...claims }: Record<string, string>) =>
-      api.putTrustedPublisher({
-        target: skill ? `${owner}/${skill}` : owner,
-        issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
-        claims: { ...readNamed(claims), ...readLines(more) },
-      }),
-    ['trusted', owner],
+  const add = useAction(({ skill, issuer = '', more = '', ...claims }: Fields) =>
+    api.putTrustedPublisher({
+      target: skill ? `${owner}/${skill}` : owner,
+      issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
+      claims: { ...readNamed(claims), ...readLines(more) },
+    }),
   )
   return (
     <Form card="Trust CI jobs" action={add} submit="Trust these jobs" done="Added.">
@@ -92,43 +85,35 @@ function NewIdentity({ owner }: { owner: string }) {
         All that is filled in must fit, with its case; <code>*</code> stands for any text. The claims are shown with
         each version, and are public for ever if the skill is.
       </p>
-      <Field
-        label="Skill"
-        name="skill"
-        maxLength={64}
-        hint={`Its name without ${owner}. Empty: all skills of ${owner}.`}
-      />
+      <Field label="Skill" name="skill" maxLength={64}>
+        Its name without {owner}. Empty: all skills of {owner}.
+      </Field>
       <Select label="Jobs of" name="" value={service} options={serviceOptions} onChange={choose} />
-      {fields.length === 0 && <Field label="Issuer" name="issuer" type="url" required hint="The iss of its tokens." />}
+      {fields.length === 0 && (
+        <Field label="Issuer" name="issuer" type="url" required>
+          The iss of its tokens.
+        </Field>
+      )}
       {fields.map(([claim, label, example], place) => (
-        <Field
-          key={claim}
-          label={label}
-          name={claim}
-          hint={`As in ${example}.`}
-          maxLength={500}
-          required={place === 0}
-        />
+        <Field key={claim} label={label} name={claim} maxLength={500} required={place === 0}>
+          As in {example}.
+        </Field>
       ))}
       <TextArea
         key={service}
         label={fields.length === 0 ? 'Claims' : 'Other claims'}
         name="more"
-        hint="One per line, as in ref_protected=true."
         required={fields.length === 0}
-      />
+      >
+        One per line, as in ref_protected=true.
+      </TextArea>
     </Form>
   )
 }
 
 function Remove({ of: { id, target, issuer, claims } }: { of: TrustedPublisher }) {
   return (
-    <ConfirmButton
-      action="Remove"
-      title="Trust these jobs no longer?"
-      work={() => api.deleteTrustedPublisher({ id })}
-      refreshes={[['trusted']]}
-    >
+    <ConfirmButton action="Remove" title="Trust these jobs no longer?" work={() => api.deleteTrustedPublisher({ id })}>
       <Claims of={{ claims }} />
       <p>
         Jobs of {toIssuerText(issuer)} with these claims can no longer publish {toTargetText(target)}. Keys that they

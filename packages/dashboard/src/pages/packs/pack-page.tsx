@@ -1,28 +1,24 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { api, reloadData, useData } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { nodeUrl } from '../../addresses.ts'
 import { mayDo, useRoleFor } from '../../organisations.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, useTitle, Shown } from '../../ui/page.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { LoadedPage, Page } from '../../ui/page.tsx'
 import { Badge, Copyable, Count, Empty, Time, UserLink } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
+import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './packs-page.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
 /** One pack: its skills, install commands, and context budget. */
 export default function PackPage() {
   const { slug = '' } = useRoute().params
-  useTitle(slug)
   const found = useData(['pack', slug], () => api.getPack({ slug }))
-  if (!found.data) {
-    return (
-      <Page title={slug}>
-        <Shown of={found}>{() => null}</Shown>
-      </Page>
-    )
-  }
-  return <PackShown pack={found.data} />
+  return (
+    <LoadedPage title={slug} of={found}>
+      {(pack) => <PackShown pack={pack} />}
+    </LoadedPage>
+  )
 }
 
 function PackShown({ pack }: { pack: Pack }) {
@@ -66,7 +62,7 @@ function toMemberNote({ pinnedVersion, note }: Pack['skills'][number]): string {
 function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
   const { route } = useLocation()
   const { slug } = pack
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     await api.updatePack({
       slug,
       name: fields.name,
@@ -74,8 +70,6 @@ function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
       skills: keepNotes(pack, toMembers(fields.skills ?? '')),
       visibility: fields.visibility as Visibility | undefined,
     })
-    await reloadData('pack', slug)
-    await reloadData('packs')
   })
   return (
     <details class="card">
@@ -83,13 +77,9 @@ function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
       <Form action={action} submit="Save">
         <Field label="Name" name="name" required maxLength={100} defaultValue={pack.name} />
         <TextArea label="Description" name="description" maxLength={2000} value={pack.description} />
-        <TextArea
-          label="Skills"
-          name="skills"
-          rows={8}
-          value={toMemberLines(pack.skills)}
-          hint="One per line: owner/name, with @1.2.0 appended to pin a version."
-        />
+        <TextArea label="Skills" name="skills" rows={8} value={toMemberLines(pack.skills)}>
+          One per line: owner/name, with @1.2.0 appended to pin a version.
+        </TextArea>
         {mayManage && (
           <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
         )}
@@ -104,7 +94,6 @@ function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
           }
           work={async () => {
             await api.deletePack({ slug })
-            await reloadData('packs')
             route('/packs')
           }}
         >

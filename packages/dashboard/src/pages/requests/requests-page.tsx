@@ -1,16 +1,16 @@
 import '../../styles/requests.css'
 import { useState } from 'preact/hooks'
 import { useAddress, toAddress } from '../../addresses.ts'
-import { Page } from '../../ui/page.tsx'
-import { RequestList } from './request-list.tsx'
-import { requestKeys } from './request-parts.tsx'
-import { RequestView } from './request-view.tsx'
+import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
+import { RequestView, statusTitles, type SkillRequest, type Status, Vote } from './request-view.tsx'
 import { useLocation } from 'preact-iso'
-import { api, refreshAll } from '../../api.ts'
+import { api, useKeptData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, TextArea, useAction } from '../../ui/form.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { LinkButton } from '../../ui/parts.tsx'
+import { Field, Form, TextArea, useAction, Select, type Fields } from '../../ui/form.tsx'
+import { SignInLink, SignInTo } from '../../ui/sign-in-link.tsx'
+import { LinkButton, Badge, Time, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 
 /** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
 export default function RequestsPage() {
@@ -41,10 +41,9 @@ export default function RequestsPage() {
 function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const { id } = await api.createRequest({ title: fields.title!.trim(), description: fields.description!.trim() })
     filed(id)
-    await refreshAll(requestKeys)
     route(toAddress('/requests', { id }), true)
   })
   return (
@@ -61,14 +60,97 @@ function NewRequest({ title, filed }: { title: string; filed: (id: string) => vo
       )}
       <Form action={action} submit="Ask for this skill">
         <Field label="Title" name="title" required maxLength={200} dir="auto" defaultValue={title} autocomplete="off" />
-        <TextArea
-          label="Description"
-          name="description"
-          rows={6}
-          maxLength={10_000}
-          hint="Describe the input, the output, and the tool or format. The request is public."
-        />
+        <TextArea label="Description" name="description" rows={6} maxLength={10_000}>
+          Describe the input, the output, and the tool or format. The request is public.
+        </TextArea>
       </Form>
+    </>
+  )
+}
+
+const sorts = [
+  ['votes', 'Most votes'],
+  ['recent', 'Newest'],
+] as const
+const statuses = Object.entries(statusTitles) as [Status, string][]
+
+/** The requests, sorted and filtered by the address. */
+export function RequestList() {
+  const { fields, change } = useAddress()
+  const sort = fields.sort === 'recent' ? 'recent' : 'votes'
+  const status = statuses.find(([known]) => known === fields.status)?.[0]
+  const wanted = { sort, status, page: toPageNumber(fields.page), limit: 20 } as const
+  const found = useKeptData(['requests', wanted], () => api.listRequests(wanted))
+  const tabs = sorts.map(([name, title]) => ({
+    href: toAddress('/requests', { status, sort: name === 'votes' ? undefined : name }),
+    title,
+    current: name === sort,
+  }))
+  return (
+    <>
+      <Tabs label="Order" tabs={tabs} />
+      <div class="filters">
+        <Select
+          label="Status"
+          name="status"
+          value={status ?? ''}
+          options={[['', 'All'], ...statuses]}
+          onChange={(value) => change({ status: value, page: undefined })}
+        />
+        <SignInTo class="faint">vote</SignInTo>
+      </div>
+      <ItemList of={found} class="requests" items="requests" empty={<NoRequests status={status} />}>
+        {(request) => (
+          <li key={request.id}>
+            <Vote request={request} />
+            <div>
+              <NameHeading href={toAddress('/requests', { id: request.id })} name={request.title} />
+              <UserText class="clamped">{request.description}</UserText>
+              <RequestFacts request={request} />
+            </div>
+          </li>
+        )}
+      </ItemList>
+    </>
+  )
+}
+
+export function RequestFacts({ request }: { request: SkillRequest }) {
+  const { status, requester, fulfilledBy, createdAt } = request
+  return (
+    <p class="facts">
+      <Badge tone={status === 'fulfilled' ? 'good' : status === 'in_progress' ? 'fair' : 'plain'}>
+        {statusTitles[status].toLowerCase()}
+      </Badge>
+      {fulfilledBy && (
+        <span>
+          by <SkillLink name={fulfilledBy} />
+        </span>
+      )}
+      <span>
+        asked <Time at={createdAt} /> by {requester ? <UserLink name={requester.username} /> : 'a guest'}
+      </span>
+    </p>
+  )
+}
+
+function NoRequests({ status }: { status: Status | undefined }) {
+  if (status) {
+    return (
+      <>
+        <h2>No requests are {statusTitles[status].toLowerCase()}</h2>
+        <p>
+          <a href="/requests">Show all requests</a>
+        </p>
+      </>
+    )
+  }
+  return (
+    <>
+      <h2>No requests yet</h2>
+      <p>
+        <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
+      </p>
     </>
   )
 }

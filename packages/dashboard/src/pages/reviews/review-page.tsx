@@ -3,32 +3,27 @@ import type { QuarantinedDetails } from '@skillstead/protocol'
 import { useLocation, useRoute } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
-import { api, reloadData, useData } from '../../api.ts'
-import { noticeKeys } from '../../notices.ts'
+import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ChangeReport } from '../../ui/change.tsx'
 import { FilePatches } from '../../ui/file-patches.tsx'
-import { Findings, Verdict } from '../../ui/findings.tsx'
-import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
+import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { LoadedPage, Page, Shown } from '../../ui/page.tsx'
+import { Badge, Time, UserText, UserLink, By } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { toApprovalWords } from './approval-words.ts'
+import { toApprovalWords } from './reviews-page.tsx'
 
-const refreshes = [['quarantine', 'own'], ...noticeKeys]
 type Comment = QuarantinedDetails['comments'][number]
 
 /** A submitted version with what reviewers look at: its difference, findings and comments; and their decision. */
 export function ReviewPage() {
   const { id = '' } = useRoute().params
   const found = useData(['quarantine', 'details', id], () => api.getQuarantined({ id }))
-  if (!found.data)
-    return (
-      <Page title="Approval">
-        <Shown of={found}>{() => null}</Shown>
-      </Page>
-    )
-  return <Submission key={id} of={found.data} />
+  return (
+    <LoadedPage title="Approval" of={found}>
+      {(one) => <Submission key={id} of={one} />}
+    </LoadedPage>
+  )
 }
 
 function Submission({ of }: { of: QuarantinedDetails }) {
@@ -46,9 +41,7 @@ function Submission({ of }: { of: QuarantinedDetails }) {
       aside={<Decision of={of} />}
     >
       <p class="facts">
-        <span>
-          by <UserLink name={publisher.username} />
-        </span>
+        <By name={publisher.username} />
         <Time at={of.createdAt} verb="submitted" />
         {approvals ? (
           <Badge tone={approvals.changesRequested ? 'bad' : 'fair'}>{toApprovalWords(approvals)}</Badge>
@@ -127,15 +120,11 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
   }, [place])
-  const action = useAction(
-    async ({ body = '', path, line }: Record<string, string>) => {
-      const on = path ? { path, line: line ? Number(line) : undefined } : {}
-      await api.commentQuarantined({ id: of.id, body, ...on })
-      setSent(sent + 1)
-    },
-    ['quarantine', 'details', of.id],
-  )
-  const files = of.files.map(({ path }) => [path, path] as const)
+  const action = useAction(async ({ body = '', path, line }: Fields) => {
+    const on = path ? { path, line: line ? Number(line) : undefined } : {}
+    await api.commentQuarantined({ id: of.id, body, ...on })
+    setSent(sent + 1)
+  })
   return (
     <Form key={sent} action={action} submit="Comment">
       <TextArea label="Comment" name="body" required maxLength={10_000} />
@@ -144,17 +133,11 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
         label="On"
         name="path"
         value={place?.path ?? ''}
-        options={[['', 'The version'], ...files]}
+        options={[['', 'The version'], ...of.files.map(({ path }) => path)]}
       />
-      <Field
-        key={`line ${place?.line}`}
-        label="Line"
-        name="line"
-        type="number"
-        min={1}
-        defaultValue={place?.line}
-        hint="Empty: the whole file."
-      />
+      <Field key={`line ${place?.line}`} label="Line" name="line" type="number" min={1} defaultValue={place?.line}>
+        Empty: the whole file.
+      </Field>
     </Form>
   )
 }
@@ -166,18 +149,13 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
   const review = async (verdict: 'approved' | 'changes_requested') => {
     const { created } = await api.reviewQuarantined({ id, verdict })
     if (created) route(addresses.skill(fullName))
-    else await reloadData('quarantine', 'details', id)
   }
   return (
     <div class="row">
       {mayReview && (
         <>
-          <ActionButton work={() => review('approved')} refreshes={refreshes}>
-            Approve
-          </ActionButton>
-          <ActionButton work={() => review('changes_requested')} refreshes={refreshes}>
-            Request changes
-          </ActionButton>
+          <ActionButton work={() => review('approved')}>Approve</ActionButton>
+          <ActionButton work={() => review('changes_requested')}>Request changes</ActionButton>
         </>
       )}
       {(isOwn || mayReview) && !published && (
@@ -188,7 +166,6 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
             await api.deleteQuarantined({ id })
             route('/account/reviews')
           }}
-          refreshes={refreshes}
         >
           <p>The version is deleted and will not be published. This cannot be undone.</p>
         </ConfirmButton>

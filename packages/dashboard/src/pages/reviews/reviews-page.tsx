@@ -4,9 +4,8 @@ import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { verdictTones } from '../../ui/findings.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
-import { Badge, UserLink } from '../../ui/parts.tsx'
+import { Badge, UserLink, toCount } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { toApprovalWords } from './approval-words.ts'
 
 /** The versions that wait for the user as a reviewer, and the user's own submissions. */
 export function ReviewsPage() {
@@ -28,14 +27,8 @@ export function ReviewsPage() {
       by: ({ publisher }) => publisher.username,
       cell: ({ publisher: { username } }) => (username === me.username ? 'you' : <UserLink name={username} />),
     },
-    {
-      title: 'Scan',
-      cell: ({ security: { verdict } }) => <Badge tone={verdictTones[verdict]}>{verdict}</Badge>,
-    },
-    {
-      title: 'Waits for',
-      cell: ({ approvals }) => (approvals ? toApprovalWords(approvals) : 'an administrator'),
-    },
+    { title: 'Scan', cell: ({ security: { verdict } }) => <Badge tone={verdictTones[verdict]}>{verdict}</Badge> },
+    { title: 'Waits for', cell: ({ approvals }) => (approvals ? toApprovalWords(approvals) : 'an administrator') },
     toTimeColumn('Submitted', ({ createdAt }) => createdAt),
   ]
   return (
@@ -43,14 +36,18 @@ export function ReviewsPage() {
       title="Approvals"
       hint="Versions that wait for your approval, and your own versions that are not published yet."
     >
-      <DataTable
-        of={found}
-        items={({ quarantined }) => quarantined}
-        label="Versions that wait"
-        columns={columns}
-        toKey={({ id }) => id}
-        empty="No version waits. Versions of organisations that demand approval appear here, for their reviewers and authors."
-      />
+      <DataTable of={found} items="quarantined" label="Versions that wait" columns={columns}>
+        No version waits. Versions of organisations that demand approval appear here, for their reviewers and authors.
+      </DataTable>
     </Page>
   )
+}
+
+/** How far the approval of a version is, in words. */
+export function toApprovalWords({
+  needed,
+  given,
+  changesRequested,
+}: NonNullable<QuarantinedVersion['approvals']>): string {
+  return `${given} of ${toCount(needed, 'approval')}${changesRequested ? ', changes requested' : ''}`
 }

@@ -1,12 +1,11 @@
-import type { SkillDetails } from '@skillstead/protocol'
-import { addresses, toAddress } from '../../addresses.ts'
-import { api, useData } from '../../api.ts'
-import { Chart } from '../../ui/lazy-components.tsx'
-import { NameLink, Terms, Time, toBytesText, toCount } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/page.tsx'
-import { BadgeCode } from './badge-code.tsx'
-import { ClientList } from './client-list.tsx'
-import { toTab, type ShownSkill } from './shown-skill.ts'
+import { type SkillDetails, findClientProblems, skillClients } from '@skillstead/protocol'
+import { addresses, toAddress, nodeUrl } from '../../addresses.ts'
+import { DownloadChart } from '../../ui/lazy-components.tsx'
+import { NameLink, Terms, Time, toBytesText, toCount, Copyable } from '../../ui/parts.tsx'
+import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
+import { useState } from 'preact/hooks'
+import { site } from '../../site.ts'
+import { Picture } from '../../ui/own-files.tsx'
 
 /** The facts of a skill next to each of its tabs. */
 export function FactsColumn({ shown }: { shown: ShownSkill }) {
@@ -63,7 +62,7 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
       <Words title="Capabilities" of={skill.capabilities.slice(0, 30).map((one) => [one])} />
       <BadgeCode shown={shown} />
       <h2>Downloads</h2>
-      <Downloads name={shown.name} />
+      <DownloadChart name={shown.name} toTitle={(total) => `${total.toLocaleString('en')} in the last 30 days`} />
     </>
   )
 }
@@ -140,24 +139,45 @@ function Repository({ url }: { url: string }) {
   )
 }
 
-function Downloads({ name }: { name: string }) {
-  const downloads = useData(['skill', name, 'downloads'], async () => {
-    const { days, total } = await api.getDownloads({ name, days: 30 })
-    const series = [
-      { label: 'Downloads', values: days.map((day) => day.downloads) },
-      { label: 'Installs', values: days.map((day) => day.installs) },
-    ]
-    return { total, days: days.map(({ day }) => day), series }
+/** The clients that do not load the skill or cut it, by its frontmatter. */
+function ClientList({ shown: { skill } }: { shown: ShownSkill }) {
+  const found = skillClients.flatMap((client) => {
+    const { problems } = findClientProblems({ frontmatter: skill.frontmatter }, client, toShortName(skill))
+    return problems.length > 0 ? [[client.title, problems.join('; ')] as const] : []
   })
   return (
-    <Shown of={downloads}>
-      {({ total, days, series }) =>
-        total === 0 ? (
-          <p class="faint">None in the last 30 days.</p>
-        ) : (
-          <Chart days={days} series={series} label={`${total.toLocaleString('en')} in the last 30 days`} />
-        )
-      }
-    </Shown>
+    <>
+      <h2>Who loads it</h2>
+      {found.length === 0 ? (
+        <p>All known clients load it.</p>
+      ) : (
+        <ul class="client-list">
+          {found.map(([title, problems]) => (
+            <li key={title}>
+              <strong>{title}</strong> {problems}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="hint">
+        By the name, description and keys of its frontmatter. <code>skillstead lint --client</code> also reads its YAML.
+      </p>
+    </>
+  )
+}
+
+/** The badge of a public skill, with Markdown to embed it. */
+function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
+  const [isOpen, setOpen] = useState(false)
+  // Pages elsewhere cannot load a picture of a private node.
+  if (skill.visibility !== 'public' || site.isPrivate) return null
+  const path = `/badge/${skill.fullName}.svg`
+  const page = `${nodeUrl}${addresses.skill(skill.fullName)}`
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Badge for a README</summary>
+      {isOpen && <Picture path={path} alt={`Badge of ${skill.fullName}`} height={20} />}
+      <Copyable text={`[![${skill.fullName}](${nodeUrl}${path})](${page})`} />
+    </details>
   )
 }

@@ -1,7 +1,6 @@
 import { nodeUrl } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { noticeKeys } from '../../notices.ts'
-import { ActionButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { useState } from 'preact/hooks'
 import { Time, NewSecret } from '../../ui/parts.tsx'
 import { ItemList } from '../../ui/page.tsx'
@@ -14,20 +13,15 @@ const roles = [
 /** The collaborators of a skill, and its transfer. */
 export function HandOver({ name }: { name: string }) {
   const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
-  const add = useAction(
-    ({ username = '', role }: Record<string, string>) =>
-      api.putCollaborator({ name, username, role: role as 'read' | 'write' }),
-    ['collaborators', name],
+  const add = useAction(({ username = '', role }: Fields) =>
+    api.putCollaborator({ name, username, role: role as 'read' | 'write' }),
   )
-  const transfer = useAction(
-    ({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }),
-    ...noticeKeys,
-  )
+  const transfer = useAction(({ newOwner = '' }: Fields) => api.transferSkill({ name, newOwner }))
   return (
     <>
       <section>
         <h2>Collaborators</h2>
-        <ItemList of={people} items={({ collaborators }) => collaborators}>
+        <ItemList of={people} items="collaborators">
           {({ username, role, status }) => (
             <li key={username} class="row">
               <bdi>{username}</bdi>
@@ -35,11 +29,7 @@ export function HandOver({ name }: { name: string }) {
                 {roles.find(([value]) => value === role)?.[1]}
                 {status === 'invited' && ', invited'}
               </span>
-              <ActionButton
-                danger
-                work={() => api.deleteCollaborator({ name, username })}
-                refreshes={[['collaborators', name]]}
-              >
+              <ActionButton danger work={() => api.deleteCollaborator({ name, username })}>
                 Remove {username}
               </ActionButton>
             </li>
@@ -56,7 +46,9 @@ export function HandOver({ name }: { name: string }) {
           Open offers are in <a href="/account">your inbox</a>, where you can withdraw them.
         </p>
         <Form action={transfer} submit="Offer" done="Offered. The transfer happens when the new owner accepts.">
-          <Field label="New owner" name="newOwner" required hint="The former address redirects to the new one." />
+          <Field label="New owner" name="newOwner" required>
+            The former address redirects to the new one.
+          </Field>
         </Form>
       </section>
     </>
@@ -67,12 +59,9 @@ export function HandOver({ name }: { name: string }) {
 export function Shares({ name }: { name: string }) {
   const [token, setToken] = useState<string>()
   const shares = useData(['shares', name], () => api.listShares({ name }))
-  const make = useAction(
-    async ({ days }: Record<string, string>) => {
-      setToken((await api.createShare({ name, expiresInDays: Number(days) })).token)
-    },
-    ['shares', name],
-  )
+  const make = useAction(async ({ days }: Fields) => {
+    setToken((await api.createShare({ name, expiresInDays: Number(days) })).token)
+  })
   return (
     <section>
       <h2>Share links</h2>
@@ -88,13 +77,13 @@ export function Shares({ name }: { name: string }) {
       <Form action={make} submit="Create link">
         <Field label="Expires after, in days" name="days" type="number" min={1} max={365} required defaultValue="7" />
       </Form>
-      <ItemList of={shares} items={(found) => found.shares}>
+      <ItemList of={shares} items="shares">
         {({ id, createdAt, expiresAt }) => (
           <li key={id} class="row">
             <span>
               made <Time at={createdAt} />, ends <Time at={expiresAt} />
             </span>
-            <ActionButton danger work={() => api.deleteShare({ name, id })} refreshes={[['shares', name]]}>
+            <ActionButton danger work={() => api.deleteShare({ name, id })}>
               Revoke
             </ActionButton>
           </li>

@@ -7,6 +7,8 @@ import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
 import { type ShownSkill, toTab } from './shown-skill.ts'
+import { readMemory, writeMemory } from '../../ui/browser-memory.ts'
+import { Select } from '../../ui/form.tsx'
 
 /** The install commands of each agent for exactly this version. */
 export function InstallTab({ shown }: { shown: ShownSkill }) {
@@ -53,7 +55,7 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
 }
 
 /** Install commands; the reader of a dangerous version has to ask for them. */
-export function Commands({ shown, children }: { shown: ShownSkill; children: ComponentChildren }) {
+function Commands({ shown, children }: { shown: ShownSkill; children: ComponentChildren }) {
   const [isWanted, setWanted] = useState(false)
   if (isWanted || shown.skill.security?.verdict !== 'dangerous') return <>{children}</>
   return (
@@ -70,8 +72,40 @@ export function Commands({ shown, children }: { shown: ShownSkill; children: Com
 }
 
 /** What the commands of a shown version are made of. */
-export function toInstalled({ skill, name, version }: ShownSkill): Installed {
+function toInstalled({ skill, name, version }: ShownSkill): Installed {
   const isPublic = skill.visibility === 'public' && !site.isPrivate
   const isDangerous = skill.security?.verdict === 'dangerous'
   return { origin: nodeUrl, name, version, isPublic, isDangerous, shareToken: findShareToken(skill.fullName) }
+}
+
+const key = 'agent'
+
+/** The first command for the reader's agent, which the browser remembers. */
+export function InstallBox({ shown }: { shown: ShownSkill }) {
+  const [agent, setAgent] = useState(() => readMemory(key))
+  const installers = listInstallers(toInstalled(shown))
+  const chosen = installers.find(({ id }) => id === agent) ?? installers[0]!
+  const [way] = chosen.ways
+  return (
+    <section class="box" aria-label="Install">
+      <Select
+        label="Install for"
+        name="agent"
+        value={chosen.id}
+        options={installers.map(({ id, title }) => [id, title] as const)}
+        onChange={(id) => {
+          writeMemory(key, id)
+          setAgent(id)
+        }}
+      />
+      <Commands key={shown.version} shown={shown}>
+        <Copyable text={way!.text} label={`Copy for ${chosen.title}`} />
+        <p class="hint">{way!.hint}</p>
+      </Commands>
+      <p class="hint">
+        <a href={toTab(shown, 'install', { agent: chosen.id })}>All ways to install</a>
+        {site.recordsInstallers && '. The owner sees which users installed it.'}
+      </p>
+    </section>
+  )
 }

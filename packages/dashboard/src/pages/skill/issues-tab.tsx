@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
@@ -24,7 +24,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
   const me = useMe()
   return (
     <>
-      <ItemList of={found} items={({ issues }) => issues} empty="No issues yet.">
+      <ItemList of={found} items="issues" empty="No issues yet.">
         {(issue) => (
           <li key={issue.id}>
             <h3>
@@ -48,14 +48,11 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
 function IssueForm({ name }: { name: string }) {
   const { change } = useAddress()
   const [filed, setFiled] = useState(0)
-  const action = useAction(
-    async ({ type, title = '', body = '' }: Record<string, string>) => {
-      await api.createIssue({ name, type: type as IssueType, title, body })
-      setFiled(filed + 1)
-      change({ page: undefined })
-    },
-    ['skill', name, 'issues'],
-  )
+  const action = useAction(async ({ type, title = '', body = '' }: Fields) => {
+    await api.createIssue({ name, type: type as IssueType, title, body })
+    setFiled(filed + 1)
+    change({ page: undefined })
+  })
   return (
     <section aria-label="File an issue">
       <h2>File an issue</h2>

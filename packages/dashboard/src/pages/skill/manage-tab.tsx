@@ -2,16 +2,15 @@ import type { Downloads, Recall, Recalls, SkillDetails } from '@skillstead/proto
 import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { api, refreshAll, useData, skillKeys } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { site } from '../../site.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton, type Fields } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
-import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, Time, toCount, UserLink } from '../../ui/parts.tsx'
 import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
-import { toVisibilityFields, toVisibilityOptions } from '../../ui/visibility.ts'
+import { toVisibilityFields, toVisibilityOptions, useRoles } from '../../organisations.ts'
 import { ModerationDecision } from '../admin/decide.tsx'
 
 /** The actions of the owner on a skill, or of the members of its organisation by their roles, and the moderation actions of administrators. */
@@ -91,12 +90,11 @@ function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings 
   return (
     <DataTable
       of={downloads}
-      items={({ groups = [] }) => groups}
+      items="groups"
       label={`Downloads by ${by}`}
-      empty={`No downloads by ${by} in the last 30 days.`}
       columns={groupings[by]}
-      toKey={(group) => group.name}
-    />
+      rowKey="name"
+    >{`No downloads by ${by} in the last 30 days.`}</DataTable>
   )
 }
 
@@ -107,12 +105,13 @@ function InstalledBy({ name }: { name: string }) {
     <>
       <DataTable
         of={found}
-        items={({ installers }) => installers}
+        items="installers"
         label="Users who installed it"
-        empty="No signed-in user installed it yet."
         columns={installerColumns}
-        toKey={({ username }) => username}
-      />
+        rowKey="username"
+      >
+        No signed-in user installed it yet.
+      </DataTable>
       <p class="faint">The last install of each user within a year, by its day in UTC. Users see that you see this.</p>
     </>
   )
@@ -126,22 +125,17 @@ const installerColumns: readonly Column<Installer>[] = [
 ]
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
-  const action = useAction(
-    ({ message = '' }: Record<string, string>) =>
-      api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message }),
-    ...skillKeys,
+  const action = useAction(({ message = '' }: Fields) =>
+    api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message }),
   )
   return (
     <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
       {deprecated ? (
         <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
       ) : (
-        <Field
-          label="What to use instead"
-          name="message"
-          maxLength={1000}
-          hint="Shown to users who have it installed."
-        />
+        <Field label="What to use instead" name="message" maxLength={1000}>
+          Shown to users who have it installed.
+        </Field>
       )}
     </Form>
   )
@@ -150,31 +144,25 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
 function Details({ skill }: { skill: SkillDetails }) {
   const { isOwner, organisation } = useRoles(skill)
   const current = skill.organisation === undefined ? skill.visibility : 'organisation'
-  const action = useAction(
-    ({ visibility, keywords = '', ...fields }: Record<string, string>) => {
-      const words = keywords.split(',').map((word) => word.trim())
-      const given = { ...fields, ...toVisibilityFields(visibility, organisation), keywords: words.filter(Boolean) }
-      return api.publishSkill({ name: skill.fullName, ...given })
-    },
-    ...skillKeys,
-  )
+  const action = useAction(({ visibility, keywords = '', ...fields }: Fields) => {
+    const words = keywords.split(',').map((word) => word.trim())
+    const given = { ...fields, ...toVisibilityFields(visibility, organisation), keywords: words.filter(Boolean) }
+    return api.publishSkill({ name: skill.fullName, ...given })
+  })
   return (
     <Form action={action} submit="Save" done="Saved.">
       {isOwner && (
         <Select label="Visibility" name="visibility" value={current} options={toVisibilityOptions(organisation)} />
       )}
       <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
-      <TextArea
-        label="Description"
-        name="description"
-        required
-        maxLength={1024}
-        value={skill.description}
-        hint="Stays when you publish the next version, unless the description in its SKILL.md changed."
-      />
+      <TextArea label="Description" name="description" required maxLength={1024} value={skill.description}>
+        Stays when you publish the next version, unless the description in its SKILL.md changed.
+      </TextArea>
       <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
       <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
-      <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />
+      <Field label="Keywords" name="keywords" defaultValue={skill.keywords.join(', ')}>
+        Separated by commas.
+      </Field>
       <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
     </Form>
   )
@@ -190,7 +178,6 @@ function Withdrawal({ name }: { name: string }) {
         await api.deleteSkill({ name })
         // Leave the page of the skill first: after the deletion it has no content.
         route('/account/skills')
-        await refreshAll([['skills'], ['own-skills']])
       }}
     >
       <p>
@@ -252,12 +239,7 @@ function RecallLine({ name, recall }: { name: string; recall: Recall }) {
       {endedAt && <Time at={endedAt} verb="ended" />}
       {!endedAt && upstream && <span class="faint">of the upstream, which alone can end it</span>}
       {!endedAt && !upstream && (
-        <ConfirmButton
-          action="End"
-          title={`End the recall of ${range}?`}
-          work={() => api.endRecall({ name, id })}
-          refreshes={skillKeys}
-        >
+        <ConfirmButton action="End" title={`End the recall of ${range}?`} work={() => api.endRecall({ name, id })}>
           <p>
             Versions that are not yanked, and that no other recall covers, are offered to installers and agents again.
             The log keeps the recall and its end.
@@ -291,27 +273,15 @@ function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known
 }
 
 function RecallForm({ name }: { name: string }) {
-  const action = useAction(
-    ({ range = '', reason = '' }: Record<string, string>) => api.recallSkill({ name, range, reason }),
-    ...skillKeys,
-  )
+  const action = useAction(({ range = '', reason = '' }: Fields) => api.recallSkill({ name, range, reason }))
   return (
     <Form action={action} submit="Recall" done="Recalled.">
-      <Field
-        label="Versions"
-        name="range"
-        required
-        maxLength={200}
-        hint="Such as 1.2.3, >=1.0.0 <1.4.2, or * for all. Also covers versions published later."
-      />
-      <TextArea
-        label="Reason"
-        name="reason"
-        required
-        rows={2}
-        maxLength={500}
-        hint="Shown to everyone. Installers and agents refuse these versions at once; you can end the recall."
-      />
+      <Field label="Versions" name="range" required maxLength={200}>
+        {'Such as 1.2.3, >=1.0.0 <1.4.2, or * for all. Also covers versions published later.'}
+      </Field>
+      <TextArea label="Reason" name="reason" required rows={2} maxLength={500}>
+        Shown to everyone. Installers and agents refuse these versions at once; you can end the recall.
+      </TextArea>
     </Form>
   )
 }
@@ -347,9 +317,7 @@ function Yank({ name, version: { version, yanked } }: { name: string; version: V
     return (
       <>
         <Badge tone="bad">yanked</Badge>
-        <ActionButton work={() => api.unyankVersion({ name, version })} refreshes={skillKeys}>
-          Undo the yank of {version}
-        </ActionButton>
+        <ActionButton work={() => api.unyankVersion({ name, version })}>Undo the yank of {version}</ActionButton>
       </>
     )
   }
@@ -358,7 +326,6 @@ function Yank({ name, version: { version, yanked } }: { name: string; version: V
       action={`Yank ${version}`}
       title={`Yank ${version}?`}
       work={() => api.yankVersion({ name, version })}
-      refreshes={skillKeys}
     >
       <p>Users who installed it are warned. It is served only to users who name it exactly. You can undo this.</p>
     </ConfirmButton>

@@ -2,7 +2,7 @@ import type { ProvenanceReport } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { toContentBytes, type ShownSkill } from './shown-skill.ts'
 
 interface Outcome {
@@ -14,7 +14,7 @@ interface Outcome {
 /** Verifies in the browser the signatures of the record and of the log, and that the archive matches both. */
 export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance }) {
   const [outcome, setOutcome] = useState<Outcome>()
-  const action = useAction(async ({ keys = '' }: Record<string, string>) => {
+  const action = useAction(async ({ keys = '' }: Fields) => {
     setOutcome(undefined)
     const ownKeys = keys.split('\n').flatMap((line) => line.trim() || [])
     setOutcome({ ownKeys, report: await verifyInBrowser(shown, record, ownKeys) })
@@ -29,12 +29,10 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
       <Form action={action} submit="Verify">
         <details>
           <summary>Use keys from another source</summary>
-          <TextArea
-            label="Verifier keys, one per line"
-            name="keys"
-            rows={2}
-            hint="In the format of `skillstead key`. Empty: the key that this node publishes. For a mirrored skill, add the key of its origin node."
-          />
+          <TextArea label="Verifier keys, one per line" name="keys" rows={2}>
+            In the format of `skillstead key`. Empty: the key that this node publishes. For a mirrored skill, add the
+            key of its origin node.
+          </TextArea>
         </details>
       </Form>
       {outcome && <Said outcome={outcome} record={record} />}

@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea } from '../../ui/form.tsx'
 import { Notice } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import type { ShownSkill } from './shown-skill.ts'
@@ -37,50 +36,43 @@ export function ReportTab({ shown: { name } }: { shown: ShownSkill }) {
 }
 
 function SkillReport({ name }: { name: string }) {
-  const [isSent, send] = useState(false)
-  const action = useAction(async ({ reason = '', details }: Record<string, string>) => {
-    await api.reportSkill({ name, reason, details })
-    send(true)
-  })
   return (
     <section aria-label="Report this skill">
       <h2>Report this skill</h2>
-      {isSent ? (
-        <Notice>Thank you. The administrators of this node will review it.</Notice>
-      ) : (
-        <Form action={action} submit="Send the report">
-          <Select label="What is wrong?" name="reason" options={reasons} />
-          <TextArea
-            label="What did you find, and where?"
-            name="details"
-            maxLength={4000}
-            hint="Only administrators can read this."
-          />
-        </Form>
-      )}
+      <Form
+        work={({ reason = '', details }) => api.reportSkill({ name, reason, details })}
+        answer={() => <Notice>Thank you. The administrators of this node will review it.</Notice>}
+        submit="Send the report"
+      >
+        <Select label="What is wrong?" name="reason" options={reasons} />
+        <TextArea label="What did you find, and where?" name="details" maxLength={4000}>
+          Only administrators can read this.
+        </TextArea>
+      </Form>
     </section>
   )
 }
 
 function CopyReport({ name }: { name: string }) {
-  const [similarity, setSimilarity] = useState<number>()
-  const action = useAction(async ({ original = '', evidence = '' }: Record<string, string>) => {
-    const report = await api.reportCopy({ name, originalSkillId: original.trim(), evidence })
-    setSimilarity(report.similarity)
-  })
   return (
     <section aria-label="Report a copy">
       <h2>Report a copy</h2>
-      {similarity === undefined ? (
-        <Form action={action} submit="Report the copy">
-          <Field label="The original" name="original" required placeholder="owner/name" hint="Its name on this node." />
-          <TextArea label="Evidence" name="evidence" required maxLength={10_000} />
-        </Form>
-      ) : (
-        <Notice>
-          Reported. The two are {Math.round(similarity * 100)}% alike. The administrators receive your report.
-        </Notice>
-      )}
+      <Form
+        work={({ original = '', evidence = '' }) =>
+          api.reportCopy({ name, originalSkillId: original.trim(), evidence })
+        }
+        answer={({ similarity }) => (
+          <Notice>
+            Reported. The two are {Math.round(similarity * 100)}% alike. The administrators receive your report.
+          </Notice>
+        )}
+        submit="Report the copy"
+      >
+        <Field label="The original" name="original" required placeholder="owner/name">
+          Its name on this node.
+        </Field>
+        <TextArea label="Evidence" name="evidence" required maxLength={10_000} />
+      </Form>
     </section>
   )
 }

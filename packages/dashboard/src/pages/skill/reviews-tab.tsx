@@ -2,7 +2,7 @@ import type { AgentReview, Review } from '@skillstead/protocol'
 import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Badge, Time, toCount, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -31,8 +31,20 @@ function Reviews({ name }: { name: string }) {
   const own = found.data?.reviews.find(({ reviewer }) => reviewer.username === me?.username)
   return (
     <>
-      <ItemList of={found} items={({ reviews }) => reviews} empty="No reviews yet.">
-        {(review) => <OneReview key={review.id} review={review} />}
+      <ItemList of={found} items="reviews" empty="No reviews yet.">
+        {(review) => (
+          <li key={review.id}>
+            <h3>
+              <bdi>{review.title}</bdi>
+            </h3>
+            <p class="facts">
+              <Rating of={review.rating} />
+              <UserLink name={review.reviewer.username} />
+              <Time at={review.updatedAt} />
+            </p>
+            <UserText class="said-text">{review.body}</UserText>
+          </li>
+        )}
       </ItemList>
       {me && found.data && <ReviewForm name={name} own={own} />}
       <SignInTo>review it</SignInTo>
@@ -44,22 +56,6 @@ function Rating({ of }: { of: number }) {
   return <Badge>{`★ ${of} of 5`}</Badge>
 }
 
-function OneReview({ review }: { review: Review }) {
-  return (
-    <li>
-      <h3>
-        <bdi>{review.title}</bdi>
-      </h3>
-      <p class="facts">
-        <Rating of={review.rating} />
-        <UserLink name={review.reviewer.username} />
-        <Time at={review.updatedAt} />
-      </p>
-      <UserText class="said-text">{review.body}</UserText>
-    </li>
-  )
-}
-
 const ratings = [
   ['5', '5, very good'],
   ['4', '4, good'],
@@ -69,10 +65,8 @@ const ratings = [
 ] as const
 
 function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
-  const action = useAction(
-    ({ rating, title = '', body = '' }: Record<string, string>) =>
-      api.createReview({ name, rating: Number(rating), title, body }),
-    ['skill', name, 'reviews'],
+  const action = useAction(({ rating, title = '', body = '' }: Fields) =>
+    api.createReview({ name, rating: Number(rating), title, body }),
   )
   return (
     <section aria-label="Your review">
@@ -114,7 +108,7 @@ function AgentReviews({ name }: { name: string }) {
       )}
       <ItemList
         of={found}
-        items={({ reviews }) => reviews}
+        items="reviews"
         empty={
           <>
             No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}

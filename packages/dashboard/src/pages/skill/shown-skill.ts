@@ -24,7 +24,10 @@ export function toTab({ name, asked }: ShownSkill, tab: string, fields: Record<s
 
 /** The downloads of the last 30 days; by client for owners. */
 export function useDownloads(name: string, by: 'version' | 'client') {
-  return useData(['skill', name, 'downloads', by], () => api.getDownloads({ name, days: 30, by }))
+  return useData(['skill', name, 'downloads', by], async () => {
+    const { groups = [], ...rest } = await api.getDownloads({ name, days: 30, by })
+    return { ...rest, groups }
+  })
 }
 
 /** The API address of a version's archive, or of one of its files. */

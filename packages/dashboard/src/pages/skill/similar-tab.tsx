@@ -1,11 +1,13 @@
-import type { SimilarityMatch } from '@skillstead/protocol'
+import type { Provenance, SimilarityMatch } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Badge, NameLink, Time, toCount } from '../../ui/parts.tsx'
-import { ForkForm, ForkTree, readForkTree } from './forks.tsx'
-import { toTab, type ShownSkill } from './shown-skill.ts'
-import { Shown, usePage } from '../../ui/page.tsx'
+import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
+import { Shown, usePage, Pager } from '../../ui/page.tsx'
+import { useLocation } from 'preact-iso'
+import { useMe } from '../../session.ts'
+import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 
 /**
  * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at
@@ -129,5 +131,81 @@ function Match({ shown, match }: { shown: ShownSkill; match: SimilarityMatch }) 
         </details>
       )}
     </li>
+  )
+}
+
+/** The ancestors of a fork, oldest last, and a page of the forks of a skill. */
+export async function readForkTree({ name, version, skill }: ShownSkill, page: number) {
+  const [record, forks] = await Promise.all([
+    skill.forkedFrom && version ? api.getProvenance({ name, version }) : undefined,
+    api.listForks({ name, page }),
+  ])
+  return { ancestors: (record?.forkChain ?? []).slice(0, 20), forks }
+}
+
+/** Nested lists: the oldest ancestor outermost, then this skill, then its forks. */
+export function ForkTree(props: { shown: ShownSkill; tree: Awaited<ReturnType<typeof readForkTree>> }) {
+  const { ancestors, forks } = props.tree
+  if (ancestors.length === 0 && forks.total === 0) return <p>This skill is not a fork and has no forks.</p>
+  return (
+    <>
+      <Branch ancestors={ancestors.toReversed()}>
+        <strong>
+          <bdi>{props.shown.name}</bdi>
+        </strong>{' '}
+        <span class="faint">this one, {toCount(forks.total, 'fork')}</span>
+        {forks.skills.length > 0 && (
+          <ul>
+            {forks.skills.map((fork) => (
+              <li key={fork.id}>
+                <NameLink href={addresses.skill(fork.fullName)} name={fork.fullName} />{' '}
+                <Time at={fork.publishedAt} faint />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Branch>
+      <Pager totalPages={forks.totalPages} />
+    </>
+  )
+}
+
+function Branch(props: { ancestors: Provenance['forkChain']; children: ComponentChildren; inner?: boolean }) {
+  const [oldest, ...rest] = props.ancestors
+  return (
+    <ul class={props.inner ? '' : 'tree'}>
+      <li>
+        {oldest ? (
+          <>
+            <a href={toAddress(addresses.skill(oldest.fullName), { version: oldest.version })}>
+              <bdi>{oldest.fullName}</bdi> {oldest.version}
+            </a>
+            <Branch ancestors={rest} inner>
+              {props.children}
+            </Branch>
+          </>
+        ) : (
+          props.children
+        )}
+      </li>
+    </ul>
+  )
+}
+
+/** Forks the latest version to the user's account. */
+export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
+  const me = useMe()
+  const { route } = useLocation()
+  const action = useAction(async ({ newName = '' }: Fields) => {
+    const fork = await api.forkSkill({ name, newName: newName.trim() || undefined })
+    route(addresses.skill(fork.fullName))
+  })
+  if (!me || !skill.latestVersion || skill.stub) return null
+  return (
+    <Form card="Fork this skill" action={action} submit="Fork it">
+      <Field label="Name of your fork" name="newName" defaultValue={toShortName(skill)} maxLength={64} required>
+        Version {skill.latestVersion} is copied to {me.username}/…, with a link to its origin.
+      </Field>
+    </Form>
   )
 }

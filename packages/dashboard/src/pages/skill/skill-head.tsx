@@ -3,7 +3,7 @@ import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { EvaluationBadge } from '../../ui/evaluations.tsx'
 import { ActionButton, Select } from '../../ui/form.tsx'
-import { Badge, Count, Time, UserText, UserLink } from '../../ui/parts.tsx'
+import { Badge, Count, Time, UserText, By } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
 /** Facts of a skill, shown above all tabs. */
@@ -36,9 +36,7 @@ function Badges({ shown }: { shown: ShownSkill }) {
       )}
       {skill.stub && <Badge>stub</Badge>}
       {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
-      <span>
-        by <UserLink name={skill.author.username} />
-      </span>
+      <By name={skill.author.username} />
       <Count of={skill.downloads} unit="download" />
       {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
     </div>
@@ -84,10 +82,7 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
   const starred = star.data?.starred ?? false
   return (
     <span>
-      <ActionButton
-        work={() => (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))}
-        refreshes={[['skill', name], ['stars']]}
-      >
+      <ActionButton work={() => (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))}>
         {starred ? '★ Starred' : '☆ Star'} · {(star.data?.stars ?? skill.stars).toLocaleString('en')}
       </ActionButton>
     </span>
@@ -120,7 +115,15 @@ function Warnings({ shown }: { shown: ShownSkill }) {
           <strong>Deprecated.</strong>{' '}
           {skill.deprecationMessage ? (
             <bdi>
-              <WithSkills text={skill.deprecationMessage} />
+              {skill.deprecationMessage.split(fullNamePattern).map((part, place) =>
+                place % 2 === 1 ? (
+                  <a key={place} href={addresses.skill(part)}>
+                    {part}
+                  </a>
+                ) : (
+                  part
+                ),
+              )}
             </bdi>
           ) : (
             'Its owner no longer maintains it.'
@@ -165,19 +168,3 @@ function Warnings({ shown }: { shown: ShownSkill }) {
  * path.
  */
 const fullNamePattern = /(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])/g
-
-function WithSkills({ text }: { text: string }) {
-  return (
-    <>
-      {text.split(fullNamePattern).map((part, place) =>
-        place % 2 === 1 ? (
-          <a key={place} href={addresses.skill(part)}>
-            {part}
-          </a>
-        ) : (
-          part
-        ),
-      )}
-    </>
-  )
-}

@@ -1,7 +1,7 @@
 import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Badge, Time, toWords } from '../../ui/parts.tsx'
 
 const standings = {
@@ -36,10 +36,7 @@ export function Standing({ name }: { name: string }) {
 }
 
 function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: string }) {
-  const action = useAction(
-    ({ statement = '' }: Record<string, string>) => api.appealModeration({ name, statement }),
-    ['moderation', name],
-  )
+  const action = useAction(({ statement = '' }: Fields) => api.appealModeration({ name, statement }))
   const mayAppeal = state !== 'shown' && appeals.every(({ status }) => status !== 'open')
   return (
     <>
@@ -65,13 +62,9 @@ function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: strin
       )}
       {mayAppeal && (
         <Form action={action} submit="Send the appeal">
-          <TextArea
-            label="Why should this be reversed?"
-            name="statement"
-            required
-            maxLength={10_000}
-            hint="Only administrators can read this."
-          />
+          <TextArea label="Why should this be reversed?" name="statement" required maxLength={10_000}>
+            Only administrators can read this.
+          </TextArea>
         </Form>
       )}
     </>

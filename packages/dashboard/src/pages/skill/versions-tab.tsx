@@ -1,14 +1,14 @@
-import { type SkillVersion, verdictWords } from '@skillstead/protocol'
+import { type SkillVersion, verdictWords, type SkillDiff } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, UserLink } from '../../ui/parts.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, By } from '../../ui/parts.tsx'
 import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
-import { verdictTones } from '../../ui/findings.tsx'
-import { Uses } from './access-list.tsx'
-import { Comparison } from './comparison.tsx'
+import { verdictTones, ChangeReport } from '../../ui/findings.tsx'
+import { Uses, AccessList, isEmptyAccess } from './access-list.tsx'
 import { toTab, type ShownSkill, useDownloads } from './shown-skill.ts'
-import { ItemList, usePaged } from '../../ui/page.tsx'
+import { ItemList, usePaged, Shown } from '../../ui/page.tsx'
+import { FilePatches } from '../../ui/file-patches.tsx'
 
 /** All versions, and the comparison of two of them. */
 export function VersionsTab({ shown }: { shown: ShownSkill }) {
@@ -23,7 +23,7 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
       {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
       {skill.evaluations && <EvaluationPanel name={name} version={shown.version} evaluations={skill.evaluations} />}
       <h2>All versions</h2>
-      <ItemList class="timeline" of={found} items={({ versions }) => versions}>
+      <ItemList class="timeline" of={found} items="versions">
         {(version) => (
           <Version
             key={version.version}
@@ -47,7 +47,7 @@ const choicesMax = 200
 
 function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
   const { fields, change } = useAddress()
-  const options = skill.versions.slice(0, choicesMax).map((one) => [one.version, one.version] as const)
+  const options = skill.versions.slice(0, choicesMax).map((one) => one.version)
   const place = skill.versions.findIndex((one) => one.version === version)
   const from = fields.from ?? skill.versions[place + 1]?.version ?? skill.versions[1]!.version
   const to = fields.to ?? (place >= 0 && place + 1 < skill.versions.length ? version : skill.versions[0]!.version)
@@ -97,9 +97,7 @@ function Version(props: {
         <span>
           {version.publishedAt.slice(0, 10)}, <Time at={version.publishedAt} />
         </span>
-        <span>
-          by <UserLink name={version.publisher.username} />
-        </span>
+        <By name={version.publisher.username} />
         <span>
           {toBytesText(version.size)}
           {before && toGrowth(version.size - before.size)} in {toCount(version.files.length, 'file')}
@@ -150,4 +148,47 @@ function Changelog({ text }: { text: string }) {
       <UserText class="said-text">{text}</UserText>
     </details>
   )
+}
+
+/** The comparison of two versions: newly used tools and hosts, then file by file. */
+export function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
+  const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to, allowRecalled: true }))
+  return (
+    <section class="comparison" aria-label={`From ${from} to ${to}`}>
+      <h2>
+        From {from} to {to}
+      </h2>
+      <Shown of={found}>{(diff) => (from === to ? <p>These are the same version.</p> : <Parts diff={diff} />)}</Shown>
+    </section>
+  )
+}
+
+function Parts({ diff }: { diff: SkillDiff }) {
+  const { files, access, security, change, from, to } = diff
+  return (
+    <>
+      {!isEmptyAccess(access.added) && (
+        <div class="card widens">
+          <h3>New in {to}</h3>
+          <AccessList access={access.added} />
+        </div>
+      )}
+      {!isEmptyAccess(access.removed) && (
+        <details class="card">
+          <summary>No longer used in {to}</summary>
+          <AccessList access={access.removed} />
+        </details>
+      )}
+      <p>
+        Security: {toVerdictWords(security.from)} in {from}, {toVerdictWords(security.to)} in {to}.{' '}
+        {files.length === 0 ? 'No file differs.' : `${toCount(files.length, 'file')} changed.`}
+      </p>
+      {change && <ChangeReport change={change} />}
+      <FilePatches files={files} />
+    </>
+  )
+}
+
+function toVerdictWords(verdict: SkillDiff['security']['from']): string {
+  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
 }

@@ -2,7 +2,7 @@ import type { DmcaCase } from '@skillstead/protocol'
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api, apiWith, useData } from '../../api.ts'
-import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Notice, Time, toWords } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -53,35 +53,34 @@ function CaseShown({ of }: { of: DmcaCase }) {
 
 /** The token is sent with one request and not stored. */
 function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
-  const action = useAction(async ({ token = '' }: Record<string, string>) => {
+  const action = useAction(async ({ token = '' }: Fields) => {
     onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
   })
   return (
     <Form card="Use the token of this case" action={action} submit="Show what was stated">
-      <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
+      <Field label="Token" name="token" type="password" required autocomplete="off">
+        It begins with sct_.
+      </Field>
     </Form>
   )
 }
 
 function CounterNotice({ id }: { id: string }) {
   const [isSent, send] = useState(false)
-  const action = useAction(
-    async (fields: Record<string, string>) => {
-      await api.submitCounterNotice({
-        id,
-        name: fields.name!,
-        email: fields.email!,
-        address: fields.address!,
-        statement: fields.statement!,
-        // The form cannot be sent without both checkboxes, so both values are true.
-        goodFaith: true,
-        jurisdictionConsent: true,
-        signature: fields.signature!,
-      })
-      send(true)
-    },
-    ['dmca'],
-  )
+  const action = useAction(async (fields: Fields) => {
+    await api.submitCounterNotice({
+      id,
+      name: fields.name!,
+      email: fields.email!,
+      address: fields.address!,
+      statement: fields.statement!,
+      // The form cannot be sent without both checkboxes, so both values are true.
+      goodFaith: true,
+      jurisdictionConsent: true,
+      signature: fields.signature!,
+    })
+    send(true)
+  })
   if (isSent) {
     return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }
@@ -103,7 +102,9 @@ function CounterNotice({ id }: { id: string }) {
         <Check name="jurisdictionConsent" required>
           I consent to the jurisdiction of the court of my district, and accept service of process from the claimant.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
+        <Field label="Signature" name="signature" required maxLength={200}>
+          Your full name, typed.
+        </Field>
       </Form>
     </details>
   )

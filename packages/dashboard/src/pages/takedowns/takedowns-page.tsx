@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'
 
@@ -33,7 +33,7 @@ export default function TakedownsPage() {
 
 function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
   const { skill = '' } = useAddress().fields
-  const action = useAction(async (fields: Record<string, string>) => {
+  const action = useAction(async (fields: Fields) => {
     const { id, caseToken = '' } = await api.submitDmca({
       skillName: fields.skill!.trim(),
       claimantName: fields.claimantName!,
@@ -63,13 +63,9 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
           autocomplete="email"
         />
         <Field label="Organization" name="organization" maxLength={200} autocomplete="organization" />
-        <TextArea
-          label="Your work"
-          name="workDescription"
-          required
-          maxLength={10_000}
-          hint="Which work it is, and where it is in the skill."
-        />
+        <TextArea label="Your work" name="workDescription" required maxLength={10_000}>
+          Which work it is, and where it is in the skill.
+        </TextArea>
         <Field label="URL of the original" name="originalUrl" type="url" maxLength={2000} placeholder="https://" />
         <Check name="goodFaith" required>
           I believe in good faith that this use is not authorized by the owner of the work, its agent, or the law.
@@ -77,7 +73,9 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
         <Check name="accuracy" required>
           This notice is accurate, and, under penalty of perjury, I am authorized to act for the owner of the work.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
+        <Field label="Signature" name="signature" required maxLength={200}>
+          Your full name, typed.
+        </Field>
       </Form>
     </section>
   )
@@ -99,7 +97,7 @@ function NoticeSent({ of: { id, caseToken } }: { of: Sent }) {
 
 function CaseFinder() {
   const { route } = useLocation()
-  const action = useAction(async ({ id = '' }: Record<string, string>) => route(addresses.takedown(id.trim())))
+  const action = useAction(async ({ id = '' }: Fields) => route(addresses.takedown(id.trim())))
   return (
     <section aria-label="Find a case">
       <h2>Find a case</h2>

@@ -47,10 +47,7 @@ function Parts({ reputation }: { reputation: Reputation }) {
           <ul class="badges">
             {badges.map(({ id, title, since }) => (
               <li key={id}>
-                {title}{' '}
-                <span class="faint">
-                  <Time at={since} />
-                </span>
+                {title} <Time at={since} faint />
               </li>
             ))}
           </ul>

@@ -1,13 +1,12 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { addresses, toOwnPath } from '../../addresses.ts'
-import { api, useKeptData, queries, useData } from '../../api.ts'
+import { api, useKeptData, useData } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { Picture } from '../../ui/own-files.tsx'
-import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
+import { LoadedPage, Page, Pager, usePage } from '../../ui/page.tsx'
 import { Badge, Count, Empty, Time } from '../../ui/parts.tsx'
-import { Problem } from '../../ui/problem.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { ReputationCard, VerifiedMethods } from './reputation-card.tsx'
 import { ActionButton } from '../../ui/form.tsx'
@@ -24,22 +23,18 @@ export default function UserPage() {
 function Author({ username }: { username: string }) {
   const page = usePage()
   const user = useKeptData(['user', username, page], () => api.getUser({ username, page, limit: 20 }))
-  if (user.error && !user.data) {
-    return (
-      <Page title="Author">
-        <Problem error={user.error} retry={user.refetch} />
-        <a href="/users">All authors</a>
-      </Page>
-    )
-  }
   return (
-    <Page
-      title={user.data?.displayName || username}
-      heading={user.data && <Heading user={user.data} />}
-      aside={user.data && <FollowButton username={username} />}
-    >
-      <Shown of={user}>{(data) => <Profile user={data} />}</Shown>
-    </Page>
+    <LoadedPage title={username} of={user} instead={<a href="/users">All authors</a>}>
+      {(data) => (
+        <Page
+          title={data.displayName || username}
+          heading={<Heading user={data} />}
+          aside={<FollowButton username={username} />}
+        >
+          <Profile user={data} />
+        </Page>
+      )}
+    </LoadedPage>
   )
 }
 
@@ -62,8 +57,8 @@ function Heading({ user: { avatarUrl, displayName, username } }: { user: User })
 function Profile({ user }: { user: User }) {
   const { counts } = user
   const isOrganisation = user.kind === 'organisation'
-  const { data: organisations } = useOrganisations(isOrganisation)
-  const role = organisations?.find(({ name }) => name === user.username)?.role
+  const { data } = useOrganisations(isOrganisation)
+  const role = data?.organisations.find(({ name }) => name === user.username)?.role
   return (
     <>
       <p class="facts">
@@ -116,17 +111,12 @@ function FollowButton({ username }: { username: string }) {
 }
 
 function Follow({ username }: { username: string }) {
-  const key = ['follow', username]
-  const { data } = useData(key, () => api.getFollow({ username }))
-  const work = async () => {
-    queries.setQueryData(key, await (data?.following ? api.unfollowUser({ username }) : api.followUser({ username })))
-  }
+  const { data } = useData(['follow', username], () => api.getFollow({ username }))
   if (!data) return null
+  const work = () => (data.following ? api.unfollowUser({ username }) : api.followUser({ username }))
   return (
     <div>
-      <ActionButton work={work} refreshes={[['user', username]]}>
-        {data.following ? 'Stop following' : 'Follow'}
-      </ActionButton>
+      <ActionButton work={work}>{data.following ? 'Stop following' : 'Follow'}</ActionButton>
     </div>
   )
 }

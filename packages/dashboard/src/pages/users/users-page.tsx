@@ -8,11 +8,7 @@ type Author = Awaited<ReturnType<typeof api.getLeaderboard>>['entries'][number]
 
 const columns: readonly Column<Author>[] = [
   { title: 'Rank', number: true, cell: ({ rank }) => rank.toLocaleString('en') },
-  {
-    title: 'Author',
-    names: true,
-    cell: ({ username }) => <UserLink name={username} />,
-  },
+  { title: 'Author', names: true, cell: ({ username }) => <UserLink name={username} /> },
   { title: 'Score', number: true, cell: ({ score }) => score.toLocaleString('en') },
   { title: 'Level', cell: ({ level }) => level },
   { title: 'Verified', cell: ({ verified }) => <VerifiedMethods methods={verified} /> },
@@ -37,21 +33,12 @@ export default function UsersPage() {
       title="Authors"
       hint="Who publishes skills here, ranked by reputation from 0 to 1,000: the quality of the skills, and reviews by others."
     >
-      <DataTable
-        of={found}
-        items={({ entries }) => entries}
-        label="Authors"
-        columns={columns}
-        toKey={({ username }) => username}
-        empty={
-          <>
-            <h2>No authors with a reputation yet</h2>
-            <p>
-              It begins with a public skill. <a href="/account/publish">Publish one</a>
-            </p>
-          </>
-        }
-      />
+      <DataTable of={found} items="entries" label="Authors" columns={columns} rowKey="username">
+        <h2>No authors with a reputation yet</h2>
+        <p>
+          It begins with a public skill. <a href="/account/publish">Publish one</a>
+        </p>
+      </DataTable>
     </Page>
   )
 }

@@ -1,19 +1,10 @@
 import type { api } from '../../../api.ts'
 import { ConfirmButton, Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
-import { toBytesText, toCount } from '../../../ui/parts.tsx'
+import { Reasons, toBytesText, toCount } from '../../../ui/parts.tsx'
 
 /** Settings of a publication that are not in the package. */
-export interface Wishes {
-  readonly name?: string
-  /** The organisation that becomes the owner. Default: the user. */
-  readonly owner?: string
-  /** The organisation to which `internal` is limited; empty for all users of the node. */
-  readonly organisation?: string
-  readonly version?: string
-  readonly changelog?: string
-  readonly visibility?: 'public' | 'internal' | 'private'
-}
+export type Wishes = Omit<Parameters<typeof api.publishSkill>[0], 'dryRun' | 'archive'>
 
 /** The result of a dry run, and its settings. */
 export interface Outline {
@@ -88,21 +79,5 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       )}
       <Outcome of={publish} />
     </section>
-  )
-}
-
-function Reasons({ title, of }: { title: string; of: Outline['result']['omitted'] }) {
-  if (of.length === 0) return null
-  return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {of.map(({ path, reason }) => (
-          <li key={path}>
-            <bdi>{path}</bdi> <span class="faint">{reason}</span>
-          </li>
-        ))}
-      </ul>
-    </>
   )
 }

@@ -1,15 +1,13 @@
 import { cutList } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
-import { api, refreshAll, skillKeys } from '../../../api.ts'
+import { api } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
-import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
+import { Outcome, useAction, Field, Form, Select, TextArea, type Fields } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
-import { noticeKeys } from '../../../notices.ts'
-import { mayDo, useOrganisations } from '../../../organisations.ts'
+import { mayDo, useOrganisations, toVisibilityFields, toVisibilityOptions } from '../../../organisations.ts'
 import { useMe } from '../../../session.ts'
-import { toVisibilityFields, toVisibilityOptions } from '../../../ui/visibility.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
@@ -37,7 +35,6 @@ export function PublishPage() {
     setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)
     setOutline(undefined)
-    await refreshAll([...skillKeys, ...noticeKeys])
   })
   return (
     <Page
@@ -149,10 +146,10 @@ const unchanged = ['', 'Unchanged; public for a new skill'] as const
 /** Settings of the publication; they apply to the next preview. */
 function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
   const me = useMe()!
-  const organisations = useOrganisations().data?.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
   const [owner, setOwner] = useState('')
   const owners = organisations.map(({ name, displayName }) => [name, displayName || name] as const)
-  const change = ({ visibility, ...fields }: Record<string, string>) => {
+  const change = ({ visibility, ...fields }: Fields) => {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
     onChange({ ...given, ...toVisibilityFields(visibility, owner || undefined) })
   }
@@ -171,8 +168,12 @@ function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes):
           onChange={setOwner}
         />
       )}
-      <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
-      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
+      <Field label="Name" name="name">
+        Empty: the name in SKILL.md.
+      </Field>
+      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*">
+        Empty: the next patch version.
+      </Field>
       <TextArea label="What changed" name="changelog" maxLength={10000} />
       <Select label="Visibility" name="visibility" options={[unchanged, ...toVisibilityOptions(owner || undefined)]} />
     </Form>

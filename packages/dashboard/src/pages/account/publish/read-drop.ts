@@ -7,9 +7,8 @@ import { toCount } from '../../../ui/parts.tsx'
 export interface Upload {
   readonly contentType: 'application/zip' | 'application/gzip'
   readonly body: Uint8Array<ArrayBuffer>
-  /** The name of the folder or file, and the number of files if known. */
+  /** The name of the folder or file. */
   readonly title: string
-  readonly files: readonly string[]
   /** Files and folders that are not sent, with the number of files in each folder. */
   readonly leftOut: readonly string[]
 }
@@ -40,7 +39,7 @@ function isArchive({ name }: File): boolean {
 async function toArchiveUpload(file: File): Promise<Upload> {
   const body = new Uint8Array(await file.arrayBuffer())
   const contentType = /\.(zip|skill)$/i.test(file.name) ? 'application/zip' : 'application/gzip'
-  return { contentType, body, title: file.name, files: [], leftOut: [] }
+  return { contentType, body, title: file.name, leftOut: [] }
 }
 
 async function packDroppedFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
@@ -53,7 +52,6 @@ async function packDroppedFolder(files: readonly FileWithPath[], root: string): 
     contentType: 'application/zip',
     body: zipSync(entries),
     title: root.split('/').at(-2) ?? paths[0]!,
-    files: Object.keys(entries).toSorted(),
   }
 }
 

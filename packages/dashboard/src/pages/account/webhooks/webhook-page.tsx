@@ -1,11 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, reloadData, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Form, useAction } from '../../../ui/form.tsx'
+import { api, useData } from '../../../api.ts'
+import { ConfirmButton, ActionButton, Form, useAction, type Fields } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
-import { Badge, Empty } from '../../../ui/parts.tsx'
-import { DeliveryItem } from './delivery.tsx'
-import { SecretShown, WebhookFields, toWebhookSettings } from './webhook-fields.tsx'
+import { Badge, Empty, Time, toCount, type Tone } from '../../../ui/parts.tsx'
+import { SecretShown, WebhookFields, toWebhookSettings } from './webhooks-page.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
@@ -22,7 +21,6 @@ export function WebhookPage() {
 
 function WebhookShown({ webhook }: { webhook: Webhook }) {
   const { id } = webhook
-  const refreshes = [['webhook', id], ['webhooks']]
   return (
     <>
       <p>
@@ -39,10 +37,8 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
         </p>
       )}
       <div class="row">
-        <ActionButton work={() => api.pingWebhook({ id })} refreshes={refreshes}>
-          Send a ping
-        </ActionButton>
-        <ActionButton work={() => api.updateWebhook({ id, active: !webhook.active })} refreshes={refreshes}>
+        <ActionButton work={() => api.pingWebhook({ id })}>Send a ping</ActionButton>
+        <ActionButton work={() => api.updateWebhook({ id, active: !webhook.active })}>
           {webhook.active ? 'Turn off' : 'Turn on'}
         </ActionButton>
         <Rotation id={id} />
@@ -89,14 +85,9 @@ function createSecret(): string {
 function Change({ webhook }: { webhook: Webhook }) {
   const { route } = useLocation()
   const { id } = webhook
-  const action = useAction(
-    (fields: Record<string, string>) => api.updateWebhook({ id, ...toWebhookSettings(fields) }),
-    ['webhook', id],
-    ['webhooks'],
-  )
+  const action = useAction((fields: Fields) => api.updateWebhook({ id, ...toWebhookSettings(fields) }))
   const remove = async () => {
     await api.deleteWebhook({ id })
-    await reloadData('webhooks')
     route('/account/webhooks')
   }
   return (
@@ -110,4 +101,69 @@ function Change({ webhook }: { webhook: Webhook }) {
       </ConfirmButton>
     </details>
   )
+}
+
+type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
+
+export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'fair', failed: 'bad' }
+
+/** One delivery: its state, a timeline of its attempts, the sent body, and a retry button. */
+function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
+  const [opened, setOpened] = useState(false)
+  const ids = { id: webhookId, deliveryId: delivery.id }
+  return (
+    <li>
+      <p class="facts">
+        <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge>
+        <code>{delivery.event}</code>
+        <Time at={delivery.createdAt} />
+        {delivery.nextAttemptAt && <Time at={delivery.nextAttemptAt} verb="next attempt" />}
+      </p>
+      <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+        <summary>{toCount(delivery.attempts.length, 'attempt')} and what was sent</summary>
+        <Attempts of={delivery} />
+        {opened && <Body webhookId={webhookId} delivery={delivery} />}
+      </details>
+      {delivery.status !== 'delivered' && <ActionButton work={() => api.retryDelivery(ids)}>Retry now</ActionButton>}
+    </li>
+  )
+}
+
+function Attempts({ of }: { of: Delivery }) {
+  if (of.attempts.length === 0) return <p>Not attempted yet.</p>
+  return (
+    <ol class="timeline">
+      {of.attempts.map((attempt) => (
+        <li key={attempt.number}>
+          <span>Attempt {attempt.number}</span>, <Time at={attempt.at} />:{' '}
+          <strong>{attempt.statusCode ?? 'no response'}</strong> in {Math.round(attempt.durationMs)} ms
+          {attempt.error && <p>{attempt.error}</p>}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Body({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
+  const details = useData(['delivery', delivery.id], () => api.getDelivery({ id: webhookId, deliveryId: delivery.id }))
+  return (
+    <Shown of={details}>
+      {({ body }) => (
+        <>
+          <h3>Body</h3>
+          <pre tabIndex={0} aria-label="The body of the delivery">
+            <code>{toReadable(body)}</code>
+          </pre>
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function toReadable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
 }

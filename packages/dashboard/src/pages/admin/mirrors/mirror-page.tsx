@@ -1,11 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, reloadData, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
-import { Page, Shown } from '../../../ui/page.tsx'
-import { Copyable, Time, Figures, toWords } from '../../../ui/parts.tsx'
-import { MirrorFacts, type Mirror } from './mirror-facts.tsx'
-import { Writes } from './writes.tsx'
+import { api, useData } from '../../../api.ts'
+import { ConfirmButton, ActionButton, Field, Form } from '../../../ui/form.tsx'
+import { Page, Shown, ItemList, usePaged } from '../../../ui/page.tsx'
+import { Copyable, Time, Figures, toWords, Badge } from '../../../ui/parts.tsx'
+import { MirrorFacts, type Mirror } from './mirrors-page.tsx'
 
 /** One upstream: its state, refused entries, pending writes, and all actions. */
 export function MirrorPage() {
@@ -68,22 +67,12 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
 }
 
 function SyncButtons({ name }: { name: string }) {
-  const refreshes = toUpstreamKeys(name)
   return (
     <>
-      <ActionButton work={() => api.syncMirror({ upstream: name })} refreshes={refreshes}>
-        Sync now
-      </ActionButton>
-      <ActionButton work={() => api.syncMirror({ upstream: name, full: true })} refreshes={refreshes}>
-        Sync everything again
-      </ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name })}>Sync now</ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name, full: true })}>Sync everything again</ActionButton>
     </>
   )
-}
-
-/** The keys of all data that shows an upstream. */
-function toUpstreamKeys(name: string) {
-  return [['mirror', name], ['mirrors'], ['operator']]
 }
 
 interface Stopped {
@@ -101,7 +90,7 @@ function Resume({ name, alarm, isPinned }: Stopped) {
     await api.syncMirror({ upstream: name, accept, allowRemovals, key: (isAboutKeys && key.trim()) || undefined })
   }
   return (
-    <ConfirmButton action="Resume" title="Resume this mirror?" work={work} refreshes={toUpstreamKeys(name)}>
+    <ConfirmButton action="Resume" title="Resume this mirror?" work={work}>
       <p>{alarm.message}</p>
       <p>Ask the operator of {name} first: this can be an attack. Imported skills are served meanwhile.</p>
       {isAboutKeys && alarm.keys.length > 0 && (
@@ -119,8 +108,9 @@ function Resume({ name, alarm, isPinned }: Stopped) {
           value={key}
           onInput={(event) => setKey(event.currentTarget.value)}
           required={isPinned}
-          hint={isPinned ? 'Required: the old key was pinned.' : 'Pinned from then on. Default: the key offered above.'}
-        />
+        >
+          {isPinned ? 'Required: the old key was pinned.' : 'Pinned from then on. Default: the key offered above.'}
+        </Field>
       )}
     </ConfirmButton>
   )
@@ -134,11 +124,64 @@ function Leave({ name }: { name: string }) {
       title={`Remove ${name}?`}
       work={async () => {
         await api.removeMirror({ upstream: name })
-        await reloadData('mirrors')
         route('/admin/mirrors')
       }}
     >
       <p>Skills imported from it stay here, and are no longer updated.</p>
     </ConfirmButton>
+  )
+}
+
+type Write = Awaited<ReturnType<typeof api.listMirrorWrites>>['writes'][number]
+
+/** Local writes that are to be sent upstream; the operator resolves conflicts. */
+function Writes({ upstream }: { upstream: string }) {
+  const found = usePaged(['mirror', upstream, 'writes'], (page) => api.listMirrorWrites({ upstream, page }))
+  return (
+    <section>
+      <h2>Pending writes</h2>
+      <ItemList of={found} items="writes" label="Writes" empty="No pending writes.">
+        {(write) => <WriteItem key={write.id} write={write} />}
+      </ItemList>
+    </section>
+  )
+}
+
+function WriteItem({ write }: { write: Write }) {
+  const { id, upstream, state } = write
+  const resolveWrite = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
+    api.settleMirrorWrite({ upstream, id, action, newName })
+  return (
+    <li>
+      <p class="facts">
+        <Badge tone={state === 'conflict' ? 'bad' : 'fair'}>{state}</Badge>
+        <strong>{write.kind}</strong>
+        <bdi>{write.subject}</bdi>
+        {write.version && <span>{write.version}</span>}
+        {write.subjectThere !== write.subject && <span>there {write.subjectThere}</span>}
+        {write.user && <span>by {write.user}</span>}
+        <Time at={write.createdAt} />
+        <span>{write.attempts} attempts</span>
+      </p>
+      {write.problem && <p>{write.problem.message}</p>}
+      {state === 'conflict' && (
+        <>
+          <div class="row">
+            <ActionButton work={() => resolveWrite('retry')}>Retry</ActionButton>
+            <ConfirmButton action="Drop" title="Drop this write?" work={() => resolveWrite('drop')}>
+              <p>The change stays on this node and is never sent to {upstream}.</p>
+            </ConfirmButton>
+          </div>
+          {(write.kind === 'publish' || write.kind === 'fork') && (
+            <details>
+              <summary>Publish it upstream under another name</summary>
+              <Form work={({ newName }) => resolveWrite('rename', newName)} submit="Rename and send">
+                <Field label="New upstream name" name="newName" required pattern="[a-z0-9\-]+" />
+              </Form>
+            </details>
+          )}
+        </>
+      )}
+    </li>
   )
 }
