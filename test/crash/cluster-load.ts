@@ -40,7 +40,7 @@ const pauseMs = 5
 const patienceMs = 20_000
 /** The most attempts with the same Idempotency-Key. */
 const triesMax = 4
-/** One of this many versions has a large file, and a category of its own. */
+/** One of this many versions has a large file. */
 const largeEvery = 4
 /** Files of this size go to the bucket. */
 const largeBytes = 20_000
@@ -87,7 +87,8 @@ export function startLoad({ url, publisher, fans, verifierKeys, lost }: LoadOpti
       const large = count % largeEvery === 0 ? randomBytes(largeBytes) : undefined
       const body = JSON.stringify({
         skillMd: skillMd(name, { version, body: `${randomUUID()} by ${worker}` }),
-        ...(large && { category: name, files: [toFile(large)] }),
+        category: name,
+        ...(large && { files: [toFile(large)] }),
       })
       const headers = { ...toHeaders(publisher), 'idempotency-key': randomUUID() }
       for (let tries = 0; isOn && tries < triesMax; tries++, await setTimeout(20 * pauseMs)) {
@@ -95,7 +96,8 @@ export function startLoad({ url, publisher, fans, verifierKeys, lost }: LoadOpti
         if (!answer || answer.status >= 500) continue
         if (answer.status === 201) {
           told.published.set(name, { version })
-          if (large) await findPublished(name, toDigest(large))
+          if (large) told.files.set(name, toDigest(large))
+          await findCategory(name)
         }
         // The first attempt may be stored although its response was lost; its key is locked while it could still run.
         else if (tries === 0 || answer.status !== 409)
@@ -105,9 +107,8 @@ export function startLoad({ url, publisher, fans, verifierKeys, lost }: LoadOpti
     }
   }
 
-  /** A replica must not hide what was acknowledged. */
-  async function findPublished(name: string, digest: string): Promise<void> {
-    told.files.set(name, digest)
+  /** Each skill has a category of its own, which a replica must not hide after the publish was acknowledged. */
+  async function findCategory(name: string): Promise<void> {
     const answer = await mustBe(200, '/api/v1/categories')
     if (answer?.status !== 200 || (await answer.text()).includes(`"${name}"`)) return
     told.faults.push(`The category of ${name} is not listed after its publish.`)
