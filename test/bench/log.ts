@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Registry, RegistryOptions } from '@skillstead/core'
 import {
   partsOf,
-  proveConsistency,
   proveInclusion,
   readSignedCheckpoint,
   type StorageContext,
@@ -149,11 +148,6 @@ async function timeReads(registry: Registry) {
     'cached checkpoint': await time(() => readSignedCheckpoint(partsOf(registry))),
     'inclusion proof, not cached': await time(() => proveInclusion(partsOf(registry), anywhere(), treeSize), forget),
     'inclusion proof': await time(() => proveInclusion(partsOf(registry), anywhere(), treeSize)),
-    'consistency proof, not cached': await time(
-      () => proveConsistency(partsOf(registry), anywhere(), treeSize),
-      forget,
-    ),
-    'consistency proof': await time(() => proveConsistency(partsOf(registry), anywhere(), treeSize)),
     'tile of hashes, not cached': await time(() => tile('0'), forget),
     'bundle of entries': await time(() => tile('entries')),
   }

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
-import { partsOf, proveConsistency, proveInclusion, readSignedCheckpoint } from '@skillstead/core/internal'
+import { partsOf, proveInclusion, readSignedCheckpoint } from '@skillstead/core/internal'
 import { bytesOf, codeOf, fieldsOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
-import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../support/naive-tree.ts'
+import { naiveLeaf, naivePath, naiveRoot } from '../support/naive-tree.ts'
 import { appendMany } from '../support/log-acts.ts'
 import { idOf, readCheckpoint, readEntries, readKeys, readRoot } from '../support/signed-log.ts'
 
@@ -101,7 +101,7 @@ describeApi('the transparency log', (open, { transport }) => {
     },
   )
 
-  it('returns proofs of entries and earlier trees for its current and older checkpoints', async () => {
+  it('returns proofs of entries for its current and older checkpoints', async () => {
     const { treeSize } = await readSignedCheckpoint(partsOf(test.registry))
     const entries = await readEntries(test.api(), treeSize)
     for (const size of [1, 255, 256, 257, 512, 513, 600, treeSize]) {
@@ -116,16 +116,9 @@ describeApi('the transparency log', (open, { transport }) => {
           inclusionProof: naivePath(index, some).map((hash) => hash.toString('base64')),
         })
       }
-      for (const older of [1, 2, 255, 256, 300, 512, size].filter((i) => i <= size)) {
-        expect(await proveConsistency(partsOf(test.registry), older, size)).toEqual(
-          naiveProof(older, some).map((hash) => hash.toString('base64')),
-        )
-      }
     }
-    expect(await proveConsistency(partsOf(test.registry), 0)).toEqual([])
     expect(await codeOf(proveInclusion(partsOf(test.registry), treeSize))).toBe('not_found')
     expect(await codeOf(proveInclusion(partsOf(test.registry), 3, 3))).toBe('not_found')
-    expect(await codeOf(proveConsistency(partsOf(test.registry), treeSize + 1))).toBe('not_found')
   })
 
   it('returns each page of the feed together with a signed tree that includes the page', async () => {

@@ -57,6 +57,15 @@ describeDatabases('storage', (open, dialect) => {
     await registry.close()
   })
 
+  it('refuses an object that is no extension', async () => {
+    const place = await makeEmptyPlace(dialect)
+    onTestFinished(place.remove)
+    const opening = openCoreRegistry({ ...place.location, extensions: [{ name: 'tea' }] })
+    await expect(opening).rejects.toThrow(
+      new TypeError('tea is not an extension. Pass what its package exports as one.'),
+    )
+  })
+
   it('can be opened again with all data, under the same name', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')

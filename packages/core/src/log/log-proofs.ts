@@ -1,14 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
-import {
-  foldProof,
-  toConsistencyRanges,
-  toInclusionRanges,
-  toNodes,
-  toRoot,
-  type LeafRange,
-  type TreeNode,
-} from './merkle.ts'
+import { foldProof, toInclusionRanges, toNodes, toRoot, type LeafRange, type TreeNode } from './merkle.ts'
 import { loadTiles, toTileNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader } from './tree-rows.ts'
 import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
@@ -45,16 +37,6 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
     rootHash: foldProof(leaf!, index, ranges, proof).toString('base64'),
     inclusionProof: proof.map((node) => node.toString('base64')),
   }
-}
-
-/** Proves that the tree of `newer` leaves begins with the tree of `older`. Hashes are base64. Throws `not_found`. */
-export async function proveConsistency(context: LogContext, older: number, newer?: number): Promise<string[]> {
-  const size = newer ?? (await readTreeHead(context.database.read)).size
-  if (!(older >= 0 && older <= size)) {
-    throw new RegistryError('not_found', `A log with ${size} entries has no earlier state with ${older} entries.`)
-  }
-  const roots = await readRoots(readerOf(context), toConsistencyRanges(older, size), size)
-  return roots.map((root) => root.toString('base64'))
 }
 
 /** Reads the frontier of the tree with `size` leaves: the roots of its perfect subtrees, largest first. */

@@ -86,29 +86,6 @@ export function toInclusionRanges(index: number, size: number): LeafRange[] {
   return ranges.toReversed()
 }
 
-/**
- * The subtrees whose roots prove that the first `older` leaves of a tree of `size` leaves are the older tree (section
- * 2.1.2).
- */
-export function toConsistencyRanges(older: number, size: number): LeafRange[] {
-  const ranges: LeafRange[] = []
-  if (older === 0) return ranges
-  let [start, end] = [0, size]
-  while (older !== end) {
-    const middle = start + toSplitSize(end - start)
-    if (older <= middle) {
-      ranges.push({ start: middle, end })
-      end = middle
-    } else {
-      ranges.push({ start, end: middle })
-      start = middle
-    }
-  }
-  // If the older tree is itself a perfect subtree, the verifier already has its root, and the proof omits it.
-  if (start > 0) ranges.push({ start, end })
-  return ranges.toReversed()
-}
-
 /** Splits a range into adjacent perfect subtrees, largest first. */
 export function toNodes({ start, end }: LeafRange): TreeNode[] {
   const nodes: TreeNode[] = []

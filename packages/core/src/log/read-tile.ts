@@ -85,12 +85,3 @@ export function parseTilePath(path: string): TilePath | undefined {
   const n = Number(parts.map((part) => part.replace('x', '')).join(''))
   return { level: level === 'entries' ? level : Number(level), n, width }
 }
-
-/** Formats the path of a tile, in groups of three digits. */
-export function toTilePath({ level, n, width }: TilePath): string {
-  const groups = [`${n % 1000}`.padStart(3, '0')]
-  for (let rest = Math.floor(n / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
-    groups.unshift(`x${`${rest % 1000}`.padStart(3, '0')}`)
-  }
-  return `${level}/${groups.join('/')}${width === 256 ? '' : `.p/${width}`}`
-}
