@@ -103,6 +103,8 @@ class TextSets {
   #lengths: readonly number[] = []
   /** For each set, its texts that the finder found. */
   #members: readonly number[][] = []
+  /** The sets with members. Clearing all sets takes longer than searching a short text. */
+  readonly #touched: number[] = []
 
   /** Returns the number of a set, which equal sets share. */
   add(texts: readonly string[]): number {
@@ -129,9 +131,11 @@ class TextSets {
 
   /** Replaces the previous piece. */
   find({ codes, size }: Folded): void {
-    for (const members of this.#members) members.length = 0
+    for (const set of this.#touched) this.#members[set]!.length = 0
+    this.#touched.length = 0
     this.#finder.find(codes, size)
-    for (const text of this.#finder.found) for (const set of this.#setsOfFound[text]!) this.#members[set]!.push(text)
+    for (const text of this.#finder.found)
+      for (const set of this.#setsOfFound[text]!) if (this.#members[set]!.push(text) === 1) this.#touched.push(set)
   }
 
   haveAll(sets: readonly number[]): boolean {
