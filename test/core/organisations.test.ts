@@ -191,6 +191,9 @@ describeApi('organisations', (open) => {
     expect(await codeOf(test.api().getOrganisation({ organisation: 'ungiven' }))).toBe('not_found')
   })
 
+  const makePack = (user: string, slug: string, more: { owner?: string; visibility?: 'private' } = {}) =>
+    test.api(user).createPack({ name: slug, slug, description: user, skills: [], ...more })
+
   const refusalOfPublish = async (user: string, owner: string, name: string) =>
     (await refusalOf(test.api(user).publishSkill({ name: `${owner}/${name}`, skillMd: skillMd(name) }))).message
 
@@ -478,9 +481,6 @@ describeApi('organisations', (open) => {
   })
 
   describe('a pack', () => {
-    const makePack = (user: string, slug: string, more: { owner?: string; visibility?: 'private' } = {}) =>
-      test.api(user).createPack({ name: slug, slug, description: user, skills: [], ...more })
-
     it('belongs to the organisation, is listed with it, and stays when its author leaves', async () => {
       const owner = await make({ ada: 'publisher', rita: 'reader' })
       await publish(owner, 'packed')
