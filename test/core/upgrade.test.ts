@@ -20,7 +20,7 @@ import {
   type SchemaFile,
   toSchemaName,
 } from '../fixtures/schemas/schema-file.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeDatabases, listInTurn } from '../support/harness.ts'
 import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
 import { extensions, openDatabase, openRegistry } from '../support/open-registry.ts'
 
@@ -50,7 +50,10 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     await place.remove()
   })
 
-  it.each(listSchemaFiles())(
+  const [oldest, ...later] = listSchemaFiles() as [string, ...string[]]
+  const newest = later.at(-1)!
+
+  it.each([oldest, ...listInTurn(later.slice(0, -1), dialect), newest])(
     '%s has the schema that the same migrations still make, and keeps all data',
     async (schema) => {
       const { location, file } = await load(schema, dialect)
@@ -81,8 +84,6 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
       expect(wrong).toEqual([])
     },
   )
-
-  const oldest = listSchemaFiles()[0]!
 
   it('keeps the sessions that are open', async () => {
     const { location, file } = await load('0012', dialect)

@@ -123,6 +123,16 @@ export function describeInTurn(name: string, define: (open: Open, dialect: Diale
   }
 }
 
+/**
+ * What a run of {@link describeDatabases} has on one of them: every second item, and `test:long` the other half. For what
+ * takes long, and differs little from its neighbours.
+ */
+export function listInTurn<T>(items: readonly T[], dialect: DialectName): readonly T[] {
+  if (isWhole || inject('postgresUrl') === null) return items
+  const own = dialects.indexOf(dialect)
+  return items.filter((_, i) => (i % dialects.length === own) !== isLong)
+}
+
 /** The same for each run, so that a failure can be repeated. */
 function chooseDialect(name: string): DialectName {
   return inject('postgresUrl') === null ? 'SQLite' : dialects[name.length % dialects.length]!

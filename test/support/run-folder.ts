@@ -15,7 +15,7 @@ const hasProc = existsSync('/proc/self/stat')
 
 /** A file system in memory, where files take half the processor time of the system and no transaction waits for a disk. */
 const memory = '/dev/shm'
-/** Enough for a run of `pnpm test`, which keeps up to half of a gigabyte. */
+/** Several times what a run of `pnpm test` keeps. */
 const memoryBytesMin = 4 * 1024 ** 3
 
 /** vitest's first global setup: the suite runs in memory where it can, unless TMPDIR names a folder. */
