@@ -63,7 +63,7 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
 }
 
 /** All skills of the user, including private ones. Actions on a skill are on its own page. */
-export function OwnSkillsPage() {
+function OwnSkillsPage() {
   return (
     <Page title="Your skills" aside={<LinkButton href="/account/publish">Publish</LinkButton>}>
       <OwnSkills />
@@ -72,7 +72,7 @@ export function OwnSkillsPage() {
 }
 
 /** The browsers in which the user is signed in. */
-export function SessionsPage() {
+function SessionsPage() {
   return (
     <Page title="Sessions" hint="The browsers in which you are signed in. End those that you do not know.">
       <SessionTable />
@@ -81,7 +81,7 @@ export function SessionsPage() {
 }
 
 /** The skills that the user starred. */
-export function StarsPage() {
+function StarsPage() {
   const page = usePage()
   const stars = useData(['stars', page], () => api.listStars({ page }))
   return (

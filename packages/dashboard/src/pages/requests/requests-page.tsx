@@ -75,7 +75,7 @@ const sorts = [
 const statuses = Object.entries(statusTitles) as [Status, string][]
 
 /** The requests, sorted and filtered by the address. */
-export function RequestList() {
+function RequestList() {
   const { fields, change } = useAddress()
   const sort = fields.sort === 'recent' ? 'recent' : 'votes'
   const status = statuses.find(([known]) => known === fields.status)?.[0]
