@@ -14,14 +14,14 @@ import { lazyPage } from './ui/lazy-components.tsx'
 /** The pages that are loaded on first use, by their paths. */
 const lazyPages = [
   [['/skills/:owner/:name/:tab?'], lazyPage(() => import('./pages/skill/skill-page.tsx'))],
-  [['/packs'], lazyPage(() => import('./pages/packs/packs-page.tsx'))],
-  [['/packs/:slug'], lazyPage(() => import('./pages/packs/pack-page.tsx'))],
+  [['/packs'], lazyPage(() => import('./pages/community/packs-page.tsx'))],
+  [['/packs/:slug'], lazyPage(() => import('./pages/community/pack-page.tsx'))],
   [['/trending'], lazyPage(() => import('./pages/community/trending-page.tsx'))],
   [['/agents'], lazyPage(() => import('./pages/community/agents-page.tsx'))],
   [['/agents/:agentKey'], lazyPage(() => import('./pages/community/agent-page.tsx'))],
   [['/users'], lazyPage(() => import('./pages/users/users-page.tsx'))],
   [['/users/:username'], lazyPage(() => import('./pages/users/user-page.tsx'))],
-  [['/requests'], lazyPage(() => import('./pages/requests/requests-page.tsx'))],
+  [['/requests'], lazyPage(() => import('./pages/community/requests-page.tsx'))],
   [['/external'], lazyPage(() => import('./pages/community/external-page.tsx'))],
   [['/takedowns'], lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))],
   [['/takedowns/:id'], lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))],

@@ -7,7 +7,7 @@ import { addresses, places, toAddress } from './addresses.ts'
 import { api, useKeptData } from './api.ts'
 import { useMe } from './session.ts'
 import { Icon } from './ui/icon.tsx'
-import { readRecentSkills } from './ui/browser-memory.ts'
+import { readRecentSkills } from './browser-memory.ts'
 
 interface Choice {
   readonly icon: IconNode

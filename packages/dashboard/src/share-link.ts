@@ -1,6 +1,6 @@
 import { addresses, nodePath } from './addresses.ts'
 import { readPageMeta } from './site.ts'
-import { readMemory, writeMemory } from './ui/browser-memory.ts'
+import { readMemory, writeMemory } from './browser-memory.ts'
 
 interface ShareLink {
   readonly fullName: string

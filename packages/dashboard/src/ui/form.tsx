@@ -18,15 +18,16 @@ export interface Action<Input = void, Result = unknown> {
   readonly error: unknown
 }
 
-/** Creates an action that does its work, and then reloads what the page shows. */
+/** Creates an action that does its work, and then reloads what the page shows, unless the work only reads. */
 export function useAction<Input = void, Result = unknown>(
   work: (input: Input) => Promise<Result>,
+  isRead = false,
 ): Action<Input, Result> {
   const { mutate, isPending, isSuccess, data, reset, error } = useMutation({
     mutationFn: async (input: Input) => {
       const { pathname } = location
       const result = await work(input)
-      await reloadAfterChange(pathname)
+      if (!isRead) await reloadAfterChange(pathname)
       return result
     },
   })

@@ -23,7 +23,7 @@ export async function showPicture(image: HTMLImageElement, path: string): Promis
     // From here on the picture has its own size.
     delete image.dataset.picture
   }
-  image.onload = image.onerror = end
+  for (const event of ['load', 'error']) image.addEventListener(event, end, { once: true })
   image.src = source
 }
 
@@ -42,7 +42,7 @@ export function Download({ path, name, children }: { path: string; name: string;
     link.click()
     // The browser reads the URL when the download begins.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-  })
+  }, true)
   return (
     <>
       <a

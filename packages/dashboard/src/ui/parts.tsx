@@ -102,7 +102,7 @@ export function SecurityBadge({ score }: { score: number | null }) {
   )
 }
 
-export const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
+const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
   safe: ['good', ShieldCheck, verdictWords.safe],
   caution: ['fair', TriangleAlert, 'caution'],
   dangerous: ['bad', OctagonX, 'dangerous'],

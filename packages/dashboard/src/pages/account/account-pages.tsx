@@ -6,14 +6,14 @@ import { forUsers, NotHere } from '../placeholder-pages.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { OverviewPage } from './overview-page.tsx'
 import { PublishPage } from './publish/publish-page.tsx'
-import { ReviewPage } from '../reviews/review-page.tsx'
-import { ReviewsPage } from '../reviews/reviews-page.tsx'
+import { ReviewPage } from './review-page.tsx'
+import { ReviewsPage } from './reviews-page.tsx'
 import { TrustedIdentitiesPage } from '../organisations/trusted-identities.tsx'
 import { SetupPage } from './setup-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { VerificationPage } from './verification-page.tsx'
-import { WebhookPage } from './webhooks/webhook-page.tsx'
-import { WebhooksPage } from './webhooks/webhooks-page.tsx'
+import { WebhookPage } from './webhook-page.tsx'
+import { WebhooksPage } from './webhooks-page.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { LinkButton, Empty } from '../../ui/parts.tsx'
@@ -63,7 +63,7 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
 }
 
 /** All skills of the user, including private ones. Actions on a skill are on its own page. */
-export function OwnSkillsPage() {
+function OwnSkillsPage() {
   return (
     <Page title="Your skills" aside={<LinkButton href="/account/publish">Publish</LinkButton>}>
       <OwnSkills />
@@ -72,7 +72,7 @@ export function OwnSkillsPage() {
 }
 
 /** The browsers in which the user is signed in. */
-export function SessionsPage() {
+function SessionsPage() {
   return (
     <Page title="Sessions" hint="The browsers in which you are signed in. End those that you do not know.">
       <SessionTable />
@@ -81,7 +81,7 @@ export function SessionsPage() {
 }
 
 /** The skills that the user starred. */
-export function StarsPage() {
+function StarsPage() {
   const page = usePage()
   const stars = useData(['stars', page], () => api.listStars({ page }))
   return (

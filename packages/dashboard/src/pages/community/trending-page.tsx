@@ -135,7 +135,7 @@ function Growth({ growth, previousInstalls }: Entry) {
 const categoriesMax = 50
 
 /** The categories with the most skills and their counts, and the category in the address. */
-export function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
+function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
   const { data } = useData(['categories'], () => api.listCategories())
   const top = (data?.categories ?? []).slice(0, categoriesMax)
   const options: [string, string][] = top.map(({ name, count }) => [name, `${name} (${count.toLocaleString('en')})`])

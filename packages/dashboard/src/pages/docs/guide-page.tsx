@@ -68,7 +68,7 @@ function TryIt({ operation: { name, method, fields } }: { operation: Operation }
       .filter(({ field }) => given[field])
       .map(({ field, isText }) => [field, isText ? given[field] : toValue(given[field]!)] as const)
     setAnswer(toText(await (api as unknown as Record<string, Call>)[name]!(Object.fromEntries(input))))
-  })
+  }, isRead)
   return (
     <>
       <Form action={call} submit={`Send ${method}`} card="Try it">

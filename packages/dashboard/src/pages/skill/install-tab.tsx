@@ -7,7 +7,7 @@ import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
 import { type ShownSkill, toTab } from './shown-skill.ts'
-import { readMemory, writeMemory } from '../../ui/browser-memory.ts'
+import { readMemory, writeMemory } from '../../browser-memory.ts'
 import { Select } from '../../ui/form.tsx'
 
 /** The install commands of each agent for exactly this version. */

@@ -18,7 +18,7 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
     setOutcome(undefined)
     const ownKeys = keys.split('\n').flatMap((line) => line.trim() || [])
     setOutcome({ ownKeys, report: await verifyInBrowser(shown, record, ownKeys) })
-  })
+  }, true)
   return (
     <section aria-label="Proof">
       <h2>Verify it yourself</h2>

@@ -20,7 +20,7 @@ export function PublishPage() {
   const look = useAction(async ({ taken, wishes }: { taken: Upload; wishes: Wishes }) => {
     setOutline(undefined)
     setOutline({ wishes, result: await publishUpload(taken, wishes, true) })
-  })
+  }, true)
   const take = useAction(async (event: Event) => {
     setPublished(undefined)
     setUpload(undefined)
@@ -30,7 +30,7 @@ export function PublishPage() {
     })
     setUpload(taken)
     look.run({ taken, wishes: {} })
-  })
+  }, true)
   const go = useAction(async () => {
     setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)

@@ -1,10 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Form, useAction, type Fields } from '../../../ui/form.tsx'
-import { Page, Shown } from '../../../ui/page.tsx'
-import { Badge, Empty, Time, toCount, type Tone } from '../../../ui/parts.tsx'
-import { SecretShown, WebhookFields, toWebhookSettings } from './webhooks-page.tsx'
+import { api, useData } from '../../api.ts'
+import { ConfirmButton, ActionButton, Form, useAction, type Fields } from '../../ui/form.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Badge, Empty, Time, toCount } from '../../ui/parts.tsx'
+import { deliveryTones, SecretShown, WebhookFields, toWebhookSettings } from './webhooks-page.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
@@ -104,8 +104,6 @@ function Change({ webhook }: { webhook: Webhook }) {
 }
 
 type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
-
-export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'fair', failed: 'bad' }
 
 /** One delivery: its state, a timeline of its attempts, the sent body, and a retry button. */
 function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {

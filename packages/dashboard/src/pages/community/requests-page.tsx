@@ -2,14 +2,13 @@ import '../../styles/requests.css'
 import { useState } from 'preact/hooks'
 import { useAddress, toAddress } from '../../addresses.ts'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { RequestView, statusTitles, type SkillRequest, type Status, Vote } from './request-view.tsx'
+import { RequestView, statusTitles, type Status, Vote, RequestFacts } from './request-view.tsx'
 import { useLocation } from 'preact-iso'
 import { api, useKeptData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, TextArea, useAction, Select, type Fields } from '../../ui/form.tsx'
 import { SignInLink, SignInTo } from '../../ui/sign-in-link.tsx'
-import { LinkButton, Badge, Time, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
-import { SkillLink } from '../../ui/skill-list.tsx'
+import { LinkButton, UserText, NameHeading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 /** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
@@ -75,7 +74,7 @@ const sorts = [
 const statuses = Object.entries(statusTitles) as [Status, string][]
 
 /** The requests, sorted and filtered by the address. */
-export function RequestList() {
+function RequestList() {
   const { fields, change } = useAddress()
   const sort = fields.sort === 'recent' ? 'recent' : 'votes'
   const status = statuses.find(([known]) => known === fields.status)?.[0]
@@ -112,25 +111,6 @@ export function RequestList() {
         )}
       </ItemList>
     </>
-  )
-}
-
-export function RequestFacts({ request }: { request: SkillRequest }) {
-  const { status, requester, fulfilledBy, createdAt } = request
-  return (
-    <p class="facts">
-      <Badge tone={status === 'fulfilled' ? 'good' : status === 'in_progress' ? 'fair' : 'plain'}>
-        {statusTitles[status].toLowerCase()}
-      </Badge>
-      {fulfilledBy && (
-        <span>
-          by <SkillLink name={fulfilledBy} />
-        </span>
-      )}
-      <span>
-        asked <Time at={createdAt} /> by {requester ? <UserLink name={requester.username} /> : 'a guest'}
-      </span>
-    </p>
   )
 }
 

@@ -129,7 +129,7 @@ type Pack = Awaited<ReturnType<typeof api.getPack>>
 const listingCharactersMax = 8000
 
 /** The share of an agent's context that the listing of a pack takes. */
-export function Budget({ of }: { of: Pack['budget'] }) {
+function Budget({ of }: { of: Pack['budget'] }) {
   const characters = of.listingCharacters.toLocaleString('en')
   if (of.fits) return <Badge tone="good">{characters} characters, fits the context</Badge>
   return <Badge tone="fair">{characters} characters, over the budget</Badge>

@@ -1,9 +1,9 @@
-import { api, useData } from '../../../api.ts'
-import { addresses } from '../../../addresses.ts'
-import { Page, ItemList } from '../../../ui/page.tsx'
+import { api, useData } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { Page, ItemList } from '../../ui/page.tsx'
 import { useState } from 'preact/hooks'
-import { Field, Form, Select, TextArea, useAction, type Fields } from '../../../ui/form.tsx'
-import { Notice, NameHeading, Badge, Time, type Tone, toWords } from '../../../ui/parts.tsx'
+import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { Notice, NameHeading, Badge, Time, type Tone, toWords } from '../../ui/parts.tsx'
 
 /** The upstreams of the node. */
 export function MirrorsPage() {

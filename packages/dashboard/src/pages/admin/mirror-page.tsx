@@ -1,9 +1,9 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../../api.ts'
-import { ConfirmButton, ActionButton, Field, Form } from '../../../ui/form.tsx'
-import { Page, Shown, ItemList, usePaged } from '../../../ui/page.tsx'
-import { Copyable, Time, Figures, toWords, Badge } from '../../../ui/parts.tsx'
+import { api, useData } from '../../api.ts'
+import { ConfirmButton, ActionButton, Field, Form } from '../../ui/form.tsx'
+import { Page, Shown, ItemList, usePaged } from '../../ui/page.tsx'
+import { Copyable, Time, Figures, toWords, Badge } from '../../ui/parts.tsx'
 import { MirrorFacts, type Mirror } from './mirrors-page.tsx'
 
 /** One upstream: its state, refused entries, pending writes, and all actions. */

@@ -1,11 +1,14 @@
-import { api, useData } from '../../../api.ts'
-import { addresses } from '../../../addresses.ts'
-import { useMe } from '../../../session.ts'
-import { Page, ItemList, usePage } from '../../../ui/page.tsx'
-import { Badge, Empty, Time, NameHeading, NewSecret } from '../../../ui/parts.tsx'
-import { deliveryTones } from './webhook-page.tsx'
+import { api, useData } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { useMe } from '../../session.ts'
+import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Badge, Empty, Time, NameHeading, NewSecret, type Tone } from '../../ui/parts.tsx'
 import { useState } from 'preact/hooks'
-import { Form, useAction, Check, Field, TextArea, type Fields } from '../../../ui/form.tsx'
+import { Form, useAction, Check, Field, TextArea, type Fields } from '../../ui/form.tsx'
+
+type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
+
+export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'fair', failed: 'bad' }
 
 /** The user's webhooks with the result of their last delivery. */
 export function WebhooksPage() {

@@ -1,8 +1,8 @@
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Notice, UserText } from '../../ui/parts.tsx'
-import { RequestFacts } from './requests-page.tsx'
+import { Badge, Notice, Time, UserLink, UserText } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { ActionButton, Field, Form, useAction, unlessBusy, type Fields } from '../../ui/form.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 import { ThumbsUp } from 'lucide'
@@ -145,5 +145,24 @@ export function Vote({ request }: { request: SkillRequest }) {
       </button>
       {action.error != null && <Problem error={action.error} />}
     </div>
+  )
+}
+
+export function RequestFacts({ request }: { request: SkillRequest }) {
+  const { status, requester, fulfilledBy, createdAt } = request
+  return (
+    <p class="facts">
+      <Badge tone={status === 'fulfilled' ? 'good' : status === 'in_progress' ? 'fair' : 'plain'}>
+        {statusTitles[status].toLowerCase()}
+      </Badge>
+      {fulfilledBy && (
+        <span>
+          by <SkillLink name={fulfilledBy} />
+        </span>
+      )}
+      <span>
+        asked <Time at={createdAt} /> by {requester ? <UserLink name={requester.username} /> : 'a guest'}
+      </span>
+    </p>
   )
 }
