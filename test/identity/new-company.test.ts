@@ -144,7 +144,7 @@ describeBrowser('a new company', () => {
       const row = boss.getByRole('row', { name: /^ben / })
       await row.getByRole('button', { name: 'Disable' }).click()
       await boss.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
-      await row.getByText('disabled').waitFor()
+      await row.getByText('disabled', { exact: true }).waitFor()
       const refused = await install(key)
       expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringMatching(/key/i)])
       await goWithin(ben, '/account/skills')

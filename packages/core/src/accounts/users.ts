@@ -76,8 +76,17 @@ export async function updateUser(context: StorageContext, input: Input<'updateUs
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
   return context.database.writer.write(async (trx) => {
-    const change = { plan: plan ?? user.plan, role: role ?? user.role, disabled: Number(disabled ?? user.disabled) }
-    await trx.updateTable('users').set(change).where('id', '=', user.id).execute()
+    // Only what was given is set, so that two changes at the same time undo nothing of each other.
+    const changed = await trx
+      .updateTable('users')
+      .set((eb) => ({
+        plan: plan ?? eb.ref('plan'),
+        role: role ?? eb.ref('role'),
+        disabled: disabled === undefined ? eb.ref('disabled') : Number(disabled),
+      }))
+      .where('id', '=', user.id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
     await refuseNoAdministrator(trx)
     await recordAudit(trx, {
       caller,
@@ -86,7 +95,7 @@ export async function updateUser(context: StorageContext, input: Input<'updateUs
       at: context.clock.now(),
       data: { plan, role, disabled },
     })
-    return toUser({ ...user, ...change })
+    return toUser(changed)
   })
 }
 
