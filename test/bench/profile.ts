@@ -327,12 +327,10 @@ function printProfile({ name, published }: Work, file: string, { cost, threadCpu
   console.log(`\n${name}: its budget, µs of CPU, with the least that could do the same`)
   console.table(
     Object.fromEntries(
-      budget.map(({ part: name, us, limitUs, limit }) => [
-        name,
-        { µs: Math.round(us), limit: Math.round(limitUs), of: limit },
-      ]),
+      budget.map(({ part: row, us, limitUs, limit }) => [row, { µs: toTenth(us), limit: toTenth(limitUs), of: limit }]),
     ),
   )
 }
 
+const toTenth = (value: number) => Math.round(value * 10) / 10
 const sumCpuMs = (statements: readonly StatementTime[]) => statements.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
