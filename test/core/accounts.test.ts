@@ -321,6 +321,21 @@ describeApi('accounts', (open) => {
     expect((await fresh.admin.api.createUser({ username: 'chosen', plan: 'free' })).plan).toBe('free')
   })
 
+  it('two changes of a user at the same time undo nothing of each other', async () => {
+    const fresh = await open()
+    // Without a transport the calls begin at the same moment.
+    const { createUser, updateUser, listUsers } = localApi(fresh.registry, systemCaller)
+    await createUser({ username: 'leaver' })
+    await Promise.all([
+      updateUser({ username: 'leaver', disabled: true }),
+      updateUser({ username: 'leaver', plan: 'pro' }),
+      updateUser({ username: 'leaver', role: 'admin' }),
+    ])
+    const { users } = await listUsers({})
+    const leaver = users.find(({ username }) => username === 'leaver')
+    expect(leaver).toMatchObject({ disabled: true, plan: 'pro', role: 'admin' })
+  })
+
   it('the last administrator cannot lose the administrator role', async () => {
     const fresh = await open()
     const { updateUser } = fresh.admin.api
