@@ -61,7 +61,7 @@ it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills o
       ...jobs[service](test),
     })
   const first = await run()
-  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('2 of 2 skills are published.') })
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('2 of 2 skills published.') })
   expect(first.stderr).toContain('with the identity of this CI job')
   const version = await test.alice.getVersion({ name: 'acme/pdf', version: '1.0.0' })
   expect(version.identity).toEqual({
@@ -137,7 +137,7 @@ it('publish --all publishes what it can, and repeating continues', async () => {
   expect(first.stdout).toMatch(/published alice\/csv@1\.0\.0\n/)
   expect(first.stdout).toMatch(/refused skills\/taken\/SKILL\.md: .*stays reserved/)
   expect(first.stdout).toMatch(/refused skills\/xml\/SKILL\.md: .*description/)
-  expect(first.stdout).toContain('2 of 4 skills are published.')
+  expect(first.stdout).toContain('2 of 4 skills published.')
   await writeFile(join(folder, 'xml/SKILL.md'), skillMd('xml'))
   const second = await all()
   expect(second.stdout).toMatch(/unchanged alice\/csv@1\.0\.0\n/)
@@ -159,13 +159,13 @@ it('publish --all counts the versions that wait for a decision', async () => {
   await test.alice.setPolicy({ organisation: 'acme', policy: { approvals: { count: 1, when: 'always' } } })
   const dry = await publish(folder, '--all', '--dry-run')
   expect(dry.stdout).toMatch(/would be quarantined acme\/pdf@1\.0\.0\n/)
-  expect(dry.stdout).toContain('1 of 3 skills would be published. 2 would wait for a decision.')
+  expect(dry.stdout).toContain('1 of 3 skills would be published, 2 would wait for a decision.')
   expect((await publish(join(folder, 'pdf'), '--dry-run')).stdout).toContain(
     'It would be quarantined as acme/pdf@1.0.0, for its reviewers to approve. Nothing was stored.',
   )
   const all = await publish(folder, '--all')
   expect(all).toMatchObject({ code: 0 })
-  expect(all.stdout).toContain('1 of 3 skills are published. 2 wait for a decision.')
+  expect(all.stdout).toContain('1 of 3 skills published, 2 waiting for a decision.')
   const { failed, waiting, skills } = JSON.parse((await publish(folder, '--all', '--json')).stdout)
   expect([failed, waiting]).toEqual([0, 2])
   expect(skills.map(({ status }: { status: string }) => status)).toEqual(['unchanged', 'quarantined', 'quarantined'])

@@ -118,12 +118,10 @@ async function publishFolder(api: RegistryApi, given: Arguments, output: Output,
 }
 
 function showFolder({ skills, failed, waiting, dryRun }: Awaited<ReturnType<typeof publishFolder>>): string[] {
-  const published = `${skills.length - failed - waiting} of ${toCount(skills.length, 'skill')}`
-  const waits = waiting === 0 ? '' : ` ${waiting} ${dryRun ? 'would wait' : 'wait'} for a decision.`
-  return [
-    ...skills.map((skill) => toSkillLine(skill, dryRun)),
-    `${published} ${dryRun ? 'would be published' : 'are published'}.${waits}`,
-  ]
+  const [publishes, waits] = dryRun ? ['would be published', 'would wait'] : ['published', 'waiting']
+  const published = `${skills.length - failed - waiting} of ${toCount(skills.length, 'skill')} ${publishes}`
+  const decisions = waiting === 0 ? '' : `, ${waiting} ${waits} for a decision`
+  return [...skills.map((skill) => toSkillLine(skill, dryRun)), `${published}${decisions}.`]
 }
 
 /** Publishes one skill. Throws if the scanner rates it dangerous and the caller did not accept that. */

@@ -40,7 +40,9 @@ export function Home() {
                 </li>
               ))}
               <li>
-                <a href={allSkills}>All {toCount(recent.total, 'skill')}</a>
+                <a href={allSkills}>
+                  {recent.estimated ? 'About' : 'All'} {toCount(recent.total, 'skill')}
+                </a>
               </li>
             </ul>
             <div class="home-lists">
