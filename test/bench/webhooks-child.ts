@@ -161,7 +161,7 @@ const commands = {
     return { samples, after: readMemory() }
   },
   cpu: async () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000,
-  figures: () => outbox.figures(),
+  figures: async () => ({ ...(await outbox.figures()) }),
   warm: () => partsOf(registry).search.warmed,
 }
 export type WebhooksCommands = typeof commands

@@ -48,7 +48,7 @@ export async function toVerification(checked: string, report: ProvenanceReport) 
   } as const
 }
 
-interface Problem {
+export interface Problem {
   readonly part: string
   readonly message: string
 }

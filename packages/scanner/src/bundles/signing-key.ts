@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyO
 import { parseVerifierKey, toVerifierKey } from '@skillstead/client/verify'
 
 /** A key pair for signed notes as text. */
-interface SigningPair {
+export interface SigningPair {
   /** `PRIVATE+KEY+<name>+<hash>+<key>`, the format of signed-note tools. */
   readonly signingKey: string
   /** `<name>+<hash>+<key>`, which verifies. */
