@@ -1,5 +1,6 @@
 import { type EvaluationResult, type EvaluationSummary, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { type EvaluationRow, parseJson, type Tables, type VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { offeredVersion } from './recalls.ts'
@@ -26,19 +27,24 @@ export function toShownEvaluations(
   return { evaluations: offered.some(({ version }) => version === comparedTo) ? summary : rest }
 }
 
+const selectOffered = compileQuery((db, param: Param<{ skillId: string; version: string }>) =>
+  db
+    .selectFrom('versions')
+    .select('version')
+    .where('skill_id', '=', param('skillId'))
+    .where('version', '=', param('version'))
+    .where(offeredVersion),
+)
+
 /** {@link toShownEvaluations} of versions of one skill, whose other versions were not read. */
 export async function readShownEvaluations(
   db: Kysely<Tables>,
   rows: readonly Pick<VersionRow, 'skill_id' | 'evaluations'>[],
 ): Promise<(row: Pick<VersionRow, 'evaluations'>) => ShownEvaluations> {
-  const compared = rows.flatMap(({ evaluations }) => (evaluations && parseJson(evaluations).comparedTo) || [])
-  const ofSkill = db
-    .selectFrom('versions')
-    .select('version')
-    .where('skill_id', '=', rows[0]?.skill_id ?? '')
-  const offered =
-    compared.length > 0 ? await ofSkill.where('version', 'in', compared).where(offeredVersion).execute() : []
-  return (row) => toShownEvaluations(row, offered)
+  const compared = new Set(rows.flatMap(({ evaluations }) => (evaluations && parseJson(evaluations).comparedTo) || []))
+  const skillId = rows[0]?.skill_id ?? ''
+  const offered = await Promise.all(Array.from(compared, (version) => selectOffered(db, { skillId, version })))
+  return (row) => toShownEvaluations(row, offered.flat())
 }
 
 /** The value of `skills.effect_low` for a skill with this latest version. */
