@@ -301,7 +301,7 @@ describeApi('accounts', (open) => {
       expect(entries).toHaveLength(2)
       expect(entries.every(({ action }) => action === 'user.create')).toBe(true)
       await alice.api.publishSkill({ skillMd: skillMd('audited') })
-      const [latest] = (await test.admin.api.listAudit({ actor: 'alice', limit: 1 })).entries
+      const [latest] = (await test.admin.api.listAudit({ actor: 'alice', action: 'skill.publish', limit: 1 })).entries
       expect(latest).toMatchObject({ actor: 'alice', action: 'skill.publish', subject: 'alice/audited@1.0.0' })
       expect(JSON.stringify(await test.admin.api.listAudit({ limit: 100 }))).not.toMatch(/ssk_\w{8}/)
     })

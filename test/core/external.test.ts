@@ -250,7 +250,7 @@ describeApi('external skills', (open) => {
     expect(await test.statusOf(test.admin, 'deleteExternal', { id })).toBe(204)
     expect(await find(url)).toBeUndefined()
     expect(await codeOf(test.admin.api.deleteExternal({ id }))).toBe('not_found')
-    const { entries } = await test.admin.api.listAudit({ limit: 1 })
+    const { entries } = await test.admin.api.listAudit({ action: 'external.delete', limit: 1 })
     expect(entries[0]).toMatchObject({ action: 'external.delete', subject: url, actor: 'root' })
   })
 })

@@ -549,7 +549,7 @@ describeApi('organisations', (open) => {
       owner: organisation,
     })
     const { message } = await refusalOf(olga.deleteOrganisation({ organisation }))
-    expect(message).toContain('0 skills, 1 packs')
+    expect(message).toContain('skills (0), packs (1)')
     await olga.deletePack({ slug: `${organisation}-last` })
     await olga.deleteOrganisation({ organisation })
   })
@@ -560,7 +560,7 @@ describeApi('organisations', (open) => {
     await publish(organisation, 'last')
     expect(await codeOf(test.api('ada').deleteOrganisation({ organisation }))).toBe('forbidden')
     const { message } = await refusalOf(olga.deleteOrganisation({ organisation }))
-    expect(message).toContain('1 skills')
+    expect(message).toContain('skills (1)')
     await olga.deleteSkill({ name: `${organisation}/last` })
     await olga.deleteOrganisation({ organisation })
     expect(await codeOf(olga.getOrganisation({ organisation }))).toBe('not_found')

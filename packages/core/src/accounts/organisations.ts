@@ -114,7 +114,7 @@ export async function deleteOrganisation(
     if (skills + packs + waiting > 0)
       throw new RegistryError(
         'conflict',
-        `${username} has ${skills} skills, ${packs} packs and ${waiting} versions that wait for a decision. Transfer or delete them first.`,
+        `${username} still has skills (${skills}), packs (${packs}) or versions that wait for a decision (${waiting}). Transfer or delete them first.`,
       )
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
