@@ -1,6 +1,5 @@
 import { RegistryError, reservedOwners, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { lockHeads } from '../log/append-change.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -39,8 +38,6 @@ export async function createUser(context: AccountsContext, input: Input<'createU
 /** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   return context.database.writer.write(async (trx) => {
-    // On PostgreSQL two requests could otherwise both create the first user.
-    await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
     // The first key has no maker, and so does not expire.
     const { keyExpiresAt: _, ...created } = await insertUserWithKey(context, trx, { username }, caller)

@@ -10,7 +10,7 @@ import { type Caller, requireAccount, requireUser } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readSshKey } from '../kernel/ssh-signature.ts'
-import { lockHeads, type LogDraft } from '../log/append-change.ts'
+import type { LogDraft } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -70,8 +70,6 @@ export async function createEvaluation(
   // The log keeps each result for ever.
   await context.addressLimits.require('replacement', user.userId, version.id)
   return context.database.writer.write(async (trx) => {
-    // Concurrent results of one version would each be summarized without the other.
-    await lockHeads(trx)
     const skill = await getSkillNow(context, trx, found, caller)
     refuseMirrored(skill)
     const before = await findEvaluation(trx, version.id, user.userId)
@@ -113,7 +111,6 @@ export async function deleteEvaluation(
     throw new RegistryError('forbidden', `Only ${username} or an administrator may withdraw this result.`)
   const version = await getVersion(context, found, input.version)
   await context.database.writer.write(async (trx) => {
-    await lockHeads(trx)
     const skill = await getSkillNow(context, trx, found, caller)
     refuseMirrored(skill)
     const before = await findEvaluation(trx, version.id, username, 'author')

@@ -69,14 +69,6 @@ export async function removeChanges(trx: WriteTransaction, before: number): Prom
   await trx.deleteFrom('changes').where('at', '<', before).execute()
 }
 
-/** Makes other transactions that append wait until this one ends. */
-export async function lockHeads(trx: WriteTransaction): Promise<void> {
-  await trx
-    .updateTable('heads')
-    .set((eb) => ({ change_seq: eb.ref('change_seq') }))
-    .execute()
-}
-
 const insertChange = compileInsert('changes')
 const insertLogEntries = compileInsert('log')
 const selectLogHead = compileQuery((db) => db.selectFrom('heads').select(['change_seq', 'log_seq', 'frontier']))

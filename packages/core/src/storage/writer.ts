@@ -11,9 +11,10 @@ import type { Tables } from './tables.ts'
 export type WriteTransaction = Transaction<Tables>
 
 /**
- * The only way to change the database. Queued writes are committed together, each in its own savepoint: a write that
- * throws does not affect the others, and many writes share one sync of the disk. If work of {@link doLast} fails, all
- * writes of the commit fail.
+ * The only way to change the database. The writes of all processes run one after another, so what a write reads stays
+ * true until its commit. Queued writes are committed together, each in its own savepoint: a write that throws does not
+ * affect the others, and many writes share one sync of the disk. If work of {@link doLast} fails, all writes of the
+ * commit fail.
  */
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
