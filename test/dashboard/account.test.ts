@@ -83,7 +83,7 @@ describeBrowser('the account pages of the dashboard', () => {
     const page = await openSignedIn('/account/keys')
     await page.getByText('Create a key').click()
     await page.getByLabel('Name', { exact: true }).fill('laptop')
-    expect(await page.getByLabel('Manage:').isChecked()).toBe(false)
+    await expect.poll(() => page.getByLabel('Manage:').isChecked()).toBe(false)
     await expect.poll(() => page.getByLabel('Expires after, in days').inputValue()).toBe('90')
     await page.getByRole('button', { name: 'Create key' }).click()
     const made = await page.getByRole('region', { name: 'The new key' }).locator('pre').textContent()
@@ -91,7 +91,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect((await ask()).status).toBe(200)
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('cell', { name: 'read, publish', exact: true }).waitFor()
-    expect(await page.content()).not.toContain(made)
+    await expect.poll(() => page.content()).not.toContain(made)
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'account-keys')
 
@@ -171,8 +171,10 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.reload()
     await openSection()
     await rowsOf('client').first().waitFor()
-    expect(await rowsOf('client').allInnerTexts()).toEqual(['git\t1\t1', 'API\t1\t0', 'Reported, or not known\t1\t1'])
-    expect(await rowsOf('version').allInnerTexts()).toEqual(['1.0.0\t2\t1', 'Not known\t1\t1'])
+    await expect
+      .poll(() => rowsOf('client').allInnerTexts())
+      .toEqual(['git\t1\t1', 'API\t1\t0', 'Reported, or not known\t1\t1'])
+    await expect.poll(() => rowsOf('version').allInnerTexts()).toEqual(['1.0.0\t2\t1', 'Not known\t1\t1'])
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'skill-downloads')
   })
@@ -223,7 +225,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await offer()
     await page.getByRole('link', { name: 'your inbox' }).click()
     await page.getByText('alice/pdf is offered to bob').waitFor()
-    expect(await page.getByRole('button', { name: /notice/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /notice/ }).count()).toBe(0)
     expect(await findBarriers(page)).toEqual([])
     const bob = await openSignedIn('/account', { key: bobsKey })
     await bob.getByText('alice/pdf is offered to you').waitFor()
@@ -327,7 +329,7 @@ describeBrowser('the account pages of the dashboard', () => {
 
     const poor = await openSignedIn('/account/webhooks', { key: await createUser('carol', 'free') })
     await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it').waitFor()
-    expect(await poor.getByText('Create a webhook').count()).toBe(0)
+    await expect.poll(() => poor.getByText('Create a webhook').count()).toBe(0)
   })
 
   test('request the verification of the user as an author, and show the instructions for it', async () => {

@@ -36,7 +36,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await bob.getByText('Your account is not an administrator of this node.').waitFor()
     await bob.getByRole('button', { name: 'Menu of bob' }).click()
     await bob.getByRole('link', { name: 'Account' }).waitFor()
-    expect(await bob.getByRole('link', { name: 'Operate' }).count()).toBe(0)
+    await expect.poll(() => bob.getByRole('link', { name: 'Operate' }).count()).toBe(0)
   })
 
   test('are accessible on a node without any data, also on a phone', async () => {
@@ -76,7 +76,7 @@ describeBrowser('the administration pages of the dashboard', () => {
       .toBe('/users/bob')
     const made = row('created an API key')
     await made.getByText(`${id.slice(0, 8)}…`).waitFor()
-    expect(await made.getByText(id).isVisible()).toBe(false)
+    await expect.poll(() => made.getByText(id).isVisible()).toBe(false)
     await made.getByText('JSON').click()
     await made.getByText(id).waitFor()
     expect(await findBarriers(page)).toEqual([])
@@ -108,7 +108,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await api.reportSkill({ name: 'alice/pdf', reason: 'It is broken' })
     const page = await openSignedIn('/admin')
     await page.getByText('Next job').waitFor()
-    expect(await page.getByText('due since').count()).toBe(0)
+    await expect.poll(() => page.getByText('due since').count()).toBe(0)
     await page.getByRole('link', { name: 'Open reports' }).click()
     await page.getByText('It is broken').waitFor()
   })

@@ -96,7 +96,7 @@ describeBrowser('a session in the dashboard', () => {
     await api.updateUser({ username: 'bob', disabled: true })
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Menu of bob' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Menu of bob' }).count()).toBe(0)
     await api.updateUser({ username: 'bob', disabled: false })
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
     await signIn(page, key)
@@ -129,7 +129,7 @@ describeBrowser('a session in the dashboard', () => {
     const { open, key } = await visit({ requireKey: true })
     const page = await open('/packs?q=office', { expectedStatuses: [401] })
     await page.getByRole('heading', { level: 1, name: 'This node is private' }).waitFor()
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'private-node')
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
@@ -204,10 +204,10 @@ describeBrowser('a dashboard on a slow network', () => {
     arrival.resolve()
     await answered
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Trending')
-    expect(await page.getByRole('main').getByText('For paper').count()).toBe(0)
+    await expect.poll(() => page.getByRole('main').getByText('For paper').count()).toBe(0)
     await page.getByRole('link', { name: 'Packs' }).first().click()
     await page.getByText('For paper').waitFor()
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
   })
 
   test('searches no longer for a text whose page the user leaves, while the other page loads', async () => {

@@ -70,7 +70,7 @@ describeBrowser('the documentation', () => {
       await page.goto(`${node.url}/docs/deploy?q=${encodeURIComponent(q.toWellFormed())}`)
       await settle(page)
       await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Search results')
-      expect(await page.locator('main img, main script').count()).toBe(0)
+      await expect.poll(() => page.locator('main img, main script').count()).toBe(0)
     }
   })
 
@@ -92,7 +92,7 @@ describeBrowser('the documentation', () => {
     await page.getByLabel('name').fill('alice/none')
     await page.getByRole('button', { name: 'Send GET' }).click()
     await page.getByRole('alert').waitFor()
-    expect(await answer.count()).toBe(0)
+    await expect.poll(() => answer.count()).toBe(0)
 
     await page.goto(`${node.url}/docs/api/getSkillMd`)
     await page.getByText('Try it').click()

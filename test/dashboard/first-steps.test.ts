@@ -148,7 +148,7 @@ describeBrowser('the dashboard of a node without users', () => {
     await page.getByRole('heading', { level: 1, name: 'You are the administrator' }).waitFor()
     const guest = await browse(server.url, '/account/sign-in')
     await guest.getByLabel('API key').waitFor()
-    expect(await guest.getByRole('link', { name: 'Set it up' }).count()).toBe(0)
+    await expect.poll(() => guest.getByRole('link', { name: 'Set it up' }).count()).toBe(0)
   })
 })
 

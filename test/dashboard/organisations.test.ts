@@ -50,8 +50,8 @@ describeBrowser('the pages of organisations', () => {
     await anna.getByText('acme invites you').waitFor({ state: 'detached' })
     await anna.getByRole('link', { name: 'acme' }).click()
     await anna.getByRole('row', { name: /alice.*owner/ }).waitFor()
-    expect(await anna.getByText('Invite a member').count()).toBe(0)
-    expect(await anna.getByRole('link', { name: 'Settings' }).count()).toBe(0)
+    await expect.poll(() => anna.getByText('Invite a member').count()).toBe(0)
+    await expect.poll(() => anna.getByRole('link', { name: 'Settings' }).count()).toBe(0)
 
     const owner = localApi(registry, await registry.getCaller('alice'))
     await owner.publishSkill({ owner: 'acme', skillMd: toSkillMd('old-notes', '', 'Proprietary') })
@@ -86,7 +86,7 @@ describeBrowser('the pages of organisations', () => {
     await anna.getByText('acme/notes 1.0.0 waits for approval: it is published when its reviewers approve it').waitFor()
     await anna.getByRole('link', { name: 'See the submission' }).click()
     await anna.getByRole('heading', { level: 1, name: 'acme/notes 1.0.0' }).waitFor()
-    expect(await anna.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await expect.poll(() => anna.getByRole('button', { name: 'Approve' }).count()).toBe(0)
     await expect.poll(() => anna.getByRole('button', { name: 'Withdraw' }).count()).toBe(1)
 
     await goWithin(alice, '/account/reviews')
@@ -131,13 +131,13 @@ describeBrowser('the pages of organisations', () => {
       return page
     }
     const reader = await openAs('reader')
-    expect(await reader.getByRole('link', { name: 'Manage' }).count()).toBe(0)
+    await expect.poll(() => reader.getByRole('link', { name: 'Manage' }).count()).toBe(0)
     const publisher = await openAs('publisher')
     await publisher.getByRole('link', { name: 'Manage' }).click()
     await publisher.getByText('Details and visibility').click()
     await publisher.getByLabel('Display name').waitFor()
-    expect(await publisher.getByLabel('Visibility').count()).toBe(0)
-    expect(await publisher.getByText('Collaborators and transfer').count()).toBe(0)
+    await expect.poll(() => publisher.getByLabel('Visibility').count()).toBe(0)
+    await expect.poll(() => publisher.getByText('Collaborators and transfer').count()).toBe(0)
     const alice = await openSignedIn('/skills/acme/notes/manage', { isOwn: true })
     await alice.getByText('Details and visibility').click()
     await alice.getByLabel('Visibility').selectOption('Internal: members of acme')
@@ -151,7 +151,7 @@ describeBrowser('the pages of organisations', () => {
       expectedStatuses: [404],
     })
     await stranger.getByText('organisation', { exact: true }).waitFor()
-    expect(await stranger.getByRole('link', { name: 'Members, teams and rules' }).count()).toBe(0)
+    await expect.poll(() => stranger.getByRole('link', { name: 'Members, teams and rules' }).count()).toBe(0)
     await goWithin(stranger, '/organisations/acme/rules')
     await stranger.getByText('Only members of acme see this page').waitFor()
     await goWithin(stranger, '/organisations/none')
@@ -159,7 +159,7 @@ describeBrowser('the pages of organisations', () => {
     const guest = await open('/organisations/acme', { isOwn: true })
     await guest.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
     await guest.getByText('Only users of this node see this page').waitFor()
-    expect(await guest.content()).not.toContain('Acme Inc.')
+    await expect.poll(() => guest.content()).not.toContain('Acme Inc.')
   })
 
   test('change roles and teams, and let a member leave and an owner delete the organisation', async () => {
@@ -258,6 +258,6 @@ describeBrowser('the pages of organisations', () => {
 
     const ben = await openSignedIn('/organisations/acme', { key, isOwn: true })
     await ben.getByRole('link', { name: 'Rules' }).waitFor()
-    expect(await ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
+    await expect.poll(() => ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
   })
 })

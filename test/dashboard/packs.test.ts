@@ -50,7 +50,7 @@ describeBrowser('the pages of packs and external skills', () => {
     expect(known).toMatchObject({ url: 'https://github.com/acme/skills' })
     const visitor = await open('/external')
     await visitor.getByRole('link', { name: known!.name, exact: true }).waitFor()
-    expect(await visitor.getByRole('button', { name: 'Remove', exact: true }).count()).toBe(0)
+    await expect.poll(() => visitor.getByRole('button', { name: 'Remove', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('None are known yet.').waitFor()

@@ -42,10 +42,10 @@ describeBrowser('the pages of authors', () => {
     await page.getByText('0 followers').waitFor()
     await page.goto(new URL('/users/bob', page.url()).href)
     await page.getByText('You have no public skills.').waitFor()
-    expect(await page.getByRole('button', { name: 'Follow' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Follow' }).count()).toBe(0)
     const guest = await open('/users/alice')
     await guest.getByText('0 followers').waitFor()
-    expect(await guest.getByRole('button', { name: 'Follow' }).count()).toBe(0)
+    await expect.poll(() => guest.getByRole('button', { name: 'Follow' }).count()).toBe(0)
   })
 
   test('show an error and a link back if the author or agent does not exist', async () => {

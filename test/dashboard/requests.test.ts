@@ -20,7 +20,7 @@ describeBrowser('the pages of skill requests', () => {
     expect(requests).toMatchObject([{ title: 'whale songs', requester: null }])
     expect(new URL(page.url()).searchParams.get('id')).toBe(requests[0]!.id)
     await page.getByText('asked').first().waitFor()
-    expect(await page.getByRole('button', { name: /Vote|Close/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /Vote|Close/ }).count()).toBe(0)
     await page.getByRole('link', { name: 'All requests' }).click()
     await page.getByRole('link', { name: 'whale songs' }).waitFor()
   })
@@ -50,7 +50,7 @@ describeBrowser('the pages of skill requests', () => {
     const others = await openSignedIn(`/requests?id=${id}`, { key: await createUser('bob') })
     await others.getByRole('button', { name: 'Start working on this' }).click()
     await others.getByText('in progress').waitFor()
-    expect(await others.getByRole('button', { name: 'Close' }).count()).toBe(0)
+    await expect.poll(() => others.getByRole('button', { name: 'Close' }).count()).toBe(0)
     const page = await openSignedIn(`/requests?id=${id}`, { expectedStatuses: [400] })
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Open again' }).click()
@@ -66,7 +66,7 @@ describeBrowser('the pages of skill requests', () => {
     await expect
       .poll(() => page.getByRole('link', { name: 'alice/pdf' }).getAttribute('href'))
       .toBe('/skills/alice/pdf')
-    expect(await page.getByRole('button', { name: /Close|Mark|Open again/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /Close|Mark|Open again/ }).count()).toBe(0)
   })
 
   test('filter requests by status, explain why a list is empty, and fit the width of a phone', async () => {

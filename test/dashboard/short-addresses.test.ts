@@ -22,7 +22,7 @@ describeBrowser('a browser', () => {
     await page.getByText('SKILL.md').first().waitFor()
     const other = await open('/skills/alice/secret', { expectedStatuses: [404] })
     await other.getByRole('alert').waitFor()
-    expect(await other.getByText('Hidden words').count()).toBe(0)
+    await expect.poll(() => other.getByText('Hidden words').count()).toBe(0)
   })
 
   test('downloads and shows the files of a shared skill, which need the token of the link', async () => {
@@ -81,7 +81,7 @@ describeBrowser('a browser', () => {
     await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
     await page.goto(`${node.url}/skills/alice/secret`)
     await page.getByRole('alert').waitFor()
-    expect(await page.getByText('Keeps them.').count()).toBe(0)
+    await expect.poll(() => page.getByText('Keeps them.').count()).toBe(0)
   })
 
   test('shows a link holder what installs and relates to the skill', async () => {
@@ -98,7 +98,7 @@ describeBrowser('a browser', () => {
     await page.getByText(`-H 'X-Share-Token: ${token}'`).waitFor()
     await page.getByRole('link', { name: 'Similar', exact: true }).click()
     await page.getByText('No pack that you can see has it.').waitFor()
-    expect(await page.getByText('$SKILLSTEAD_KEY').count()).toBe(0)
+    await expect.poll(() => page.getByText('$SKILLSTEAD_KEY').count()).toBe(0)
   })
 
   test('offers only commands with a key on a private node', async () => {
@@ -106,7 +106,7 @@ describeBrowser('a browser', () => {
     const page = await openSignedIn('/skills/alice/pdf/install')
     await page.getByText('This node is private. Run').waitFor()
     await page.getByText('curl -fL -H "Authorization: Bearer $SKILLSTEAD_KEY"').first().waitFor()
-    expect(await page.getByText('npx skills add').count()).toBe(0)
+    await expect.poll(() => page.getByText('npx skills add').count()).toBe(0)
   })
 
   test('opens the shared skill of a link on a private node, and nothing else of it', async () => {
@@ -126,7 +126,7 @@ describeBrowser('a browser', () => {
     await api.deleteShare({ name: 'secret', id })
     await page.goto(`${node.url}/skills/alice/secret`)
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
-    expect(await page.getByText('Keeps them.').count()).toBe(0)
+    await expect.poll(() => page.getByText('Keeps them.').count()).toBe(0)
     const ended = await open(`/t/${token}`, { expectedStatuses: [404] })
     await ended.getByText('does not exist or has expired').waitFor()
   })

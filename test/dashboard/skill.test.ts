@@ -33,8 +33,8 @@ describeBrowser('the page of a skill', () => {
     await main.getByText('1 in the last 30 days').waitFor()
     await main.locator('.chart canvas').waitFor()
     await expect.poll(() => main.getByRole('heading', { name: 'Tea', exact: true, level: 2 }).count()).toBe(1)
-    expect(await main.getByText('name: tea').count()).toBe(0)
-    expect(await main.locator('.content img').count()).toBe(0)
+    await expect.poll(() => main.getByText('name: tea').count()).toBe(0)
+    await expect.poll(() => main.locator('.content img').count()).toBe(0)
     await main.getByText(`npx skills add ${visited.node.url}/alice/tea@1.0.0`).waitFor()
     await main.getByRole('link', { name: 'the leaves' }).click()
     await main.getByText('Black, green, white.').waitFor()
@@ -46,12 +46,12 @@ describeBrowser('the page of a skill', () => {
     await main.getByText('Warm the pot and the cups.').waitFor()
     const box = main.getByRole('region', { name: 'Install' })
     await box.getByText('The scan found 1.0.1 dangerous').waitFor()
-    expect(await box.locator('.copyable').count()).toBe(0)
+    await expect.poll(() => box.locator('.copyable').count()).toBe(0)
     await box.getByRole('button', { name: 'Show the install command anyway' }).click()
     await box.getByText(/npx skills add .*@1\.0\.1/).waitFor()
     await page.getByRole('link', { name: 'All ways to install' }).click()
     await main.getByRole('button', { name: 'Show the install command anyway' }).waitFor()
-    expect(await main.getByText('skillstead install').count()).toBe(0)
+    await expect.poll(() => main.getByText('skillstead install').count()).toBe(0)
     await main.getByRole('button', { name: 'Show the install command anyway' }).click()
     await main.getByText(/skillstead install alice\/tea@1\.0\.1.* --url/).waitFor()
     await main.getByRole('link', { name: 'npx skills' }).click()
@@ -198,7 +198,7 @@ describeBrowser('the page of a skill', () => {
     const here = page.locator('.passage .here').first()
     await expect.poll(() => here.textContent()).toBe(`1${marked}`)
     await expect.poll(() => here.locator('mark').textContent()).toContain('[U+202E]')
-    expect(await page.getByRole('region', { name: /^Around/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('region', { name: /^Around/ }).count()).toBe(0)
   })
 
   test('moves nothing while the readme arrives, on a desktop and on a phone', async () => {
@@ -265,7 +265,7 @@ describeBrowser('the page of a skill', () => {
     const { x, width } = (await current.boundingBox())!
     expect(x).toBeGreaterThanOrEqual(0)
     expect(x + width).toBeLessThanOrEqual(390)
-    expect(await page.evaluate(() => scrollY)).toBe(0)
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0)
     const topOf = async (name: string) => (await page.getByRole('region', { name }).boundingBox())!.y
     expect((await current.boundingBox())!.y).toBeLessThan(await topOf('Install'))
     await page.getByRole('link', { name: 'Readme', exact: true }).click()
@@ -296,7 +296,7 @@ describeBrowser('the page of a skill', () => {
     expect(added).toMatch(
       /It uses more than 1\.0\.0, although it is a patch version.*runs bash, curlcalls 203\.0\.113\.9/,
     )
-    expect(await first!.textContent()).not.toMatch(/Verdict|uses more|[+−]\d/)
+    await expect.poll(() => first!.textContent()).not.toMatch(/Verdict|uses more|[+−]\d/)
     expect(new URL(page.url()).search).toBe('?from=1.0.0&to=1.0.1')
     await takePicture(page, 'skill-versions')
     await page.getByRole('link', { name: 'Security', exact: true }).click()
@@ -319,9 +319,9 @@ describeBrowser('the page of a skill', () => {
     const page = await visited.open('/skills/alice/cup/security')
     const decisive = page.getByRole('figure', { name: 'The decisive finding' })
     await decisive.waitFor()
-    expect(await decisive.textContent()).toMatch(
-      /could not be scanned assets\/cup\.png, the whole file.*Remove or split/,
-    )
+    await expect
+      .poll(() => decisive.textContent())
+      .toMatch(/could not be scanned assets\/cup\.png, the whole file.*Remove or split/)
     const trust = await page.getByRole('region', { name: 'Trust' }).textContent()
     expect(trust).toMatch(
       /Read the findings first, 1 finding.*could not be scanned: assets\/cup\.png, the whole file\. Remove/,
@@ -331,7 +331,7 @@ describeBrowser('the page of a skill', () => {
     await visited.api.publishSkill({ skillMd: '---\nname: mug\ndescription: A mug\n---\nSip.\n' })
     await goWithin(page, '/skills/alice/mug/security')
     await page.getByText('No findings.').waitFor()
-    expect(await decisive.count()).toBe(0)
+    await expect.poll(() => decisive.count()).toBe(0)
   })
 
   test('shows 10,000 findings in pages, worst first in all files, and 1,000 versions', async () => {
@@ -369,7 +369,7 @@ describeBrowser('the page of a skill', () => {
     for (const version of ['1.0.0', '1.1.0']) await publish(visited, 'tea', version)
     const page = await visited.open('/skills/alice/tea/versions')
     await page.locator('.timeline > li').first().waitFor()
-    expect(await page.getByRole('region', { name: 'Evaluations' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('region', { name: 'Evaluations' }).count()).toBe(0)
     await post(visited, 'alice/tea', '1.0.0', passed(95))
     await post(visited, 'alice/tea', '1.1.0', passed(40, { runner: 'a runner', model: 'model-a' }))
     await page.reload()
@@ -384,7 +384,7 @@ describeBrowser('the page of a skill', () => {
       .toMatch(/model-aa runner40\sof\s10050\sof\s10020alice, owner/)
     const marks = page.locator('.timeline > li', { hasText: 'worse than 1.0.0' })
     await expect.poll(() => marks.count()).toBe(1)
-    expect(await marks.textContent()).toContain('1.1.0')
+    await expect.poll(() => marks.textContent()).toContain('1.1.0')
     await goWithin(page, '/skills/alice/tea')
     await page.getByRole('link', { name: 'worse than 1.0.0' }).waitFor()
     expect(await fitsWidth(page)).toBe(true)
@@ -423,7 +423,7 @@ describeBrowser('the page of a skill', () => {
     })
     const own = await visited.openSignedIn('/skills/alice/covert')
     await own.getByText('All known clients load it.').waitFor()
-    expect(await own.getByText('Badge for a README').count()).toBe(0)
+    await expect.poll(() => own.getByText('Badge for a README').count()).toBe(0)
   })
 
   test('shows what a skill requires and which skills require it, with links', async () => {
@@ -437,7 +437,7 @@ describeBrowser('the page of a skill', () => {
     await facts.getByRole('heading', { name: 'Requires' }).waitFor()
     await facts.getByText('$WATER').waitFor()
     await facts.getByText('kettle').waitFor()
-    expect(await facts.getByRole('link', { name: 'cups' }).getAttribute('href')).toMatch(/\/\?q=cups$/)
+    await expect.poll(() => facts.getByRole('link', { name: 'cups' }).getAttribute('href')).toMatch(/\/\?q=cups$/)
     await facts.getByRole('link', { name: 'alice/pot' }).click()
     await page.getByRole('heading', { level: 1, name: 'pot' }).waitFor()
     await facts.getByRole('link', { name: '1 skill' }).click()
@@ -489,7 +489,7 @@ describeBrowser('the page of a skill', () => {
     const alert = page.getByRole('alert')
     await alert.getByText('Verification failed. Do not install this version.').waitFor()
     await expect.poll(() => alert.textContent()).toContain('references/leaves.md does not belong to it')
-    expect(await page.getByText('all checks passed').count()).toBe(0)
+    await expect.poll(() => page.getByText('all checks passed').count()).toBe(0)
     await page.getByText('Use keys from another source').click()
     await page.getByLabel('Verifier keys, one per line').fill('not a key')
     await page.getByRole('button', { name: 'Verify' }).click()
