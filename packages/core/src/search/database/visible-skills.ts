@@ -1,6 +1,6 @@
 import type { SearchFilters } from '@skillstead/protocol'
-import type { Expression, SelectQueryBuilder, SqlBool } from 'kysely'
-import { countRows } from '../../storage/count-rows.ts'
+import { sql, type Expression, type Kysely, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { conditionsOf, isListedRow, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
@@ -29,23 +29,55 @@ export interface VisibleCount {
 /** Counts the skills of {@link selectVisible} that pass a condition, if there is one. */
 export async function countVisible(
   database: Database,
-  viewer: Viewer,
+  viewer: string | null,
   stubs: StubFilter,
   passes?: Expression<SqlBool>,
 ): Promise<VisibleCount> {
-  const counted = (condition: Expression<SqlBool>) => {
-    const listed = selectListed(database, stubs).where(condition)
-    return countRows(passes ? listed.where(passes) : listed)
-  }
-  if (database.dialect === 'sqlite') return { total: await counted(isOpenToViewer(viewer)) }
-  // PostgreSQL counts each condition with an index, but a disjunction of the conditions only by reading every skill.
   const [open, ...closed] = conditionsOf(viewer)
   // The estimate of a condition on texts may be far off.
-  const estimate = passes ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
+  const estimate =
+    passes || database.dialect === 'sqlite' ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
   const isEstimated = estimate > countedMax
-  const counts = await Promise.all([isEstimated ? estimate : counted(open!), ...closed.map(counted)])
-  const total = counts.reduce((sum, count) => sum + count, 0)
+  const { read } = database
+  const [ofAll, ofViewer] = await Promise.all([
+    isEstimated ? [{ count: estimate }] : sumCounts(read, [open!], stubs, passes).execute(),
+    viewer === null
+      ? []
+      : passes
+        ? sumCounts(read, closed, stubs, passes).execute()
+        : countClosed[stubs.includeStubs ? 'withStubs' : 'withoutStubs'](read, { viewer }),
+  ])
+  const total = ofAll[0]!.count + (ofViewer[0]?.count ?? 0)
   return isEstimated ? { total: Number(total.toPrecision(2)), estimated: true } : { total }
+}
+
+const countClosed = {
+  withStubs: compileCount({ includeStubs: true }),
+  withoutStubs: compileCount({ includeStubs: false }),
+}
+
+/** Compiled once: Kysely takes longer to compile the conditions of a viewer than a database to count the skills. */
+function compileCount(stubs: StubFilter) {
+  return compileQuery((db, param: Param<{ viewer: string }>) =>
+    sumCounts(db, conditionsOf(param('viewer')).slice(1), stubs),
+  )
+}
+
+/**
+ * Counts the listed skills with each of some exclusive conditions, and adds the counts: a database counts each with an
+ * index, but a disjunction of the conditions only by reading every skill.
+ */
+function sumCounts(
+  read: Kysely<Tables>,
+  conditions: readonly Expression<SqlBool>[],
+  stubs: StubFilter,
+  passes?: Expression<SqlBool>,
+) {
+  const counts = conditions.map((condition) => {
+    const listed = selectListed({ read }, stubs).where(condition)
+    return (passes ? listed.where(passes) : listed).select(sql<number>`count(*)`.as('count'))
+  })
+  return read.selectNoFrom(sql<number>`${sql.join(counts, sql` + `)}`.as('count'))
 }
 
 async function estimateRows(query: SkillQuery): Promise<number> {
