@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { makeFolder } from '../support/cli-harness.ts'
 import { partsOf } from '@skillstead/core/internal'
+import { checkRegistry } from '@skillstead/maintenance'
 import { afterEach, expect, it } from 'vitest'
 import { bytesOf, skillMd } from '../support/answers.ts'
 import { describeInTurn, type TestRegistry } from '../support/harness.ts'
@@ -11,7 +16,7 @@ afterEach(endMirrors)
 
 const s3 = await openS3Server()
 
-async function countAt({ registry }: TestRegistry, place: 'waiting' | 'bucket'): Promise<number> {
+async function countAt({ registry }: TestRegistry, place: 'waiting' | 'bucket' | 'lost'): Promise<number> {
   const { read } = partsOf(registry).database
   return (await read.selectFrom('blobs').select('digest').where('place', '=', place).execute()).length
 }
@@ -35,5 +40,62 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
       expect(await bytesOf(await test.api().getFile({ name: 'alice/tea', version, path: 'large.bin' }))).toEqual(bytes)
     expect(await s3.listKeys(`${dialect}/mirror`)).toHaveLength(2)
     expect(await findDamage(test.registry)).toEqual([])
+  })
+
+  it('fetches again what its bucket lost, also for a new version, and asks for nothing that its upstream never had', async () => {
+    const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/lossless`) })
+    const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/lossy`), onError: () => {} })
+    const bytes = [1, 2, 3].map(() => randomBytes(50_000))
+    const toFiles = (of: readonly Buffer[]) =>
+      of.map((one, i) => ({ path: `${i}.bin`, content: one.toString('base64'), encoding: 'base64' as const }))
+    await upstream.alice.api.publishSkill({ skillMd: skillMd('tea'), files: toFiles(bytes.slice(0, 2)) })
+    const { api } = await test.makeUser('bob')
+    await api.publishSkill({ skillMd: skillMd('own', { version: '1.0.0' }), files: toFiles([bytes[2]!]) })
+    await mirror.add('main', upstream.url)
+    await mirror.sync('main')
+    await expect.poll(() => countAt(test, 'bucket')).toBe(3)
+    const lose = async () => {
+      for (const key of await s3.listKeys(`${dialect}/lossy`))
+        if (key !== 'registry') await s3.removeObject(`${dialect}/lossy/${key}`)
+      await checkRegistry(test.registry, { deep: true })
+      await expect.poll(() => countAt(test, 'lost')).toBe(3)
+    }
+    const read = (path: string, version = '1.0.0') => test.api().getFile({ name: 'alice/tea', version, path })
+    await lose()
+    await expect(read('0.bin')).rejects.toThrow('lacks the object')
+    await mirror.sync('main')
+    await expect.poll(() => countAt(test, 'bucket')).toBe(2)
+    for (const i of [0, 1]) expect(await bytesOf(await read(`${i}.bin`))).toEqual(bytes[i])
+    await expect(api.getFile({ name: 'bob/own', path: '0.bin' })).rejects.toThrow('lacks the object')
+
+    await s3.removeObject(`${dialect}/lossy/${toDigest(bytes[1]!).slice(7)}`)
+    await checkRegistry(test.registry, { deep: true })
+    await expect.poll(() => countAt(test, 'lost')).toBe(2)
+    await upstream.alice.api.publishSkill({
+      skillMd: skillMd('tea', { version: '2.0.0' }),
+      files: toFiles([bytes[1]!]),
+    })
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
+    await expect.poll(() => countAt(test, 'bucket')).toBe(2)
+    expect(await bytesOf(await read('0.bin', '2.0.0'))).toEqual(bytes[1])
+  })
+
+  it('stores again what its bucket lost of a folder', async () => {
+    const folder = await makeFolder()
+    await mkdir(join(folder, 'ann', 'tea'), { recursive: true })
+    const bytes = randomBytes(50_000)
+    await writeFile(join(folder, 'ann', 'tea', 'SKILL.md'), skillMd('tea'))
+    await writeFile(join(folder, 'ann', 'tea', 'large.bin'), bytes)
+    const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/disk`), onError: () => {} })
+    await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
+    await mirror.sync('disk')
+    await expect.poll(() => countAt(test, 'bucket')).toBe(1)
+    await s3.removeObject(`${dialect}/disk/${toDigest(bytes).slice(7)}`)
+    await checkRegistry(test.registry, { deep: true })
+    await expect.poll(() => countAt(test, 'lost')).toBe(1)
+    await mirror.sync('disk')
+    await expect.poll(() => countAt(test, 'bucket')).toBe(1)
+    const read = await test.api().getFile({ name: 'ann/tea', path: 'large.bin' })
+    expect(await bytesOf(read)).toEqual(bytes)
   })
 })
