@@ -19,6 +19,12 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
  */
 const countedMax = 100_000
 
+/**
+ * Databases with at most this number in their last list: the next one counts without an estimate before, which costs as
+ * much as the count. One that has grown meanwhile is counted once more, however large it is.
+ */
+const small = { withStubs: new WeakSet<Database['read']>(), withoutStubs: new WeakSet<Database['read']>() }
+
 /** How many skills a viewer may see. */
 export interface VisibleCount {
   readonly total: number
@@ -40,10 +46,14 @@ export async function countVisible(
   if (database.dialect === 'sqlite') return { total: await counted(isOpenToViewer(viewer)) }
   // PostgreSQL counts each condition with an index, but a disjunction of the conditions only by reading every skill.
   const [open, ...closed] = conditionsOf(viewer)
+  const isSmall = small[stubs.includeStubs ? 'withStubs' : 'withoutStubs']
   // The estimate of a condition on texts may be far off.
-  const estimate = passes ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
+  const isCounted = passes !== undefined || isSmall.has(database.read)
+  const estimate = isCounted ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
   const isEstimated = estimate > countedMax
   const counts = await Promise.all([isEstimated ? estimate : counted(open!), ...closed.map(counted)])
+  if (!passes && counts[0]! <= countedMax) isSmall.add(database.read)
+  else if (!passes) isSmall.delete(database.read)
   const total = counts.reduce((sum, count) => sum + count, 0)
   return isEstimated ? { total: Number(total.toPrecision(2)), estimated: true } : { total }
 }
