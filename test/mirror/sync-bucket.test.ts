@@ -21,6 +21,9 @@ async function countAt({ registry }: TestRegistry, place: 'waiting' | 'bucket' |
   return (await read.selectFrom('blobs').select('digest').where('place', '=', place).execute()).length
 }
 
+const toFiles = (contents: readonly Buffer[]) =>
+  contents.map((bytes, i) => ({ path: `${i}.bin`, content: bytes.toString('base64'), encoding: 'base64' as const }))
+
 describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
   it('has the large files of its upstream, also those that it has from other versions', async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/upstream`) })
@@ -46,8 +49,6 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/lossless`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/lossy`), onError: () => {} })
     const bytes = [1, 2, 3].map(() => randomBytes(50_000))
-    const toFiles = (of: readonly Buffer[]) =>
-      of.map((one, i) => ({ path: `${i}.bin`, content: one.toString('base64'), encoding: 'base64' as const }))
     await upstream.alice.api.publishSkill({ skillMd: skillMd('tea'), files: toFiles(bytes.slice(0, 2)) })
     const { api } = await test.makeUser('bob')
     await api.publishSkill({ skillMd: skillMd('own', { version: '1.0.0' }), files: toFiles([bytes[2]!]) })
