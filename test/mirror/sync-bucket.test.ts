@@ -45,14 +45,16 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     expect(await findDamage(test.registry)).toEqual([])
   })
 
-  it('fetches again what its bucket lost, also for a new version, and asks for nothing that its upstream never had', async () => {
+  it('fetches again what its bucket lost, also for a new version, and asks for no files of its own', async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/lossless`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/lossy`), onError: () => {} })
     const bytes = [1, 2, 3].map(() => randomBytes(50_000))
     await upstream.alice.api.publishSkill({ skillMd: skillMd('tea'), files: toFiles(bytes.slice(0, 2)) })
+    const carol = await upstream.test.makeUser('carol')
+    await carol.api.publishSkill({ skillMd: skillMd('same'), files: toFiles([bytes[2]!]) })
     const { api } = await test.makeUser('bob')
     await api.publishSkill({ skillMd: skillMd('own', { version: '1.0.0' }), files: toFiles([bytes[2]!]) })
-    await mirror.add('main', upstream.url)
+    await mirror.add('main', upstream.url, { filters: { owners: ['alice'] } })
     await mirror.sync('main')
     await expect.poll(() => countAt(test, 'bucket')).toBe(3)
     const lose = async () => {
