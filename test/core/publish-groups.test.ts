@@ -34,6 +34,8 @@ afterEach(async () => {
 const publishAll = (names: readonly string[], toBody?: (name: string) => string) =>
   Promise.allSettled(names.map((name) => alice.publishSkill({ skillMd: skillMd(name, toBody?.(name)) })))
 
+const run = (text: string) => partsOf(registry).database.writer.write((trx) => sql.raw(text).execute(trx))
+
 async function listStored(): Promise<string[]> {
   const { read } = partsOf(registry).database
   return (await read.selectFrom('skills').select('name').execute()).map(({ name }) => name).toSorted()
@@ -96,7 +98,6 @@ describe('publishes at the same time', () => {
   })
 
   it('each have their own answer if one is refused, quarantined or fails in the database', async () => {
-    const run = (text: string) => partsOf(registry).database.writer.write((trx) => sql.raw(text).execute(trx))
     // The first and the last statement of a publish.
     for (const [at, when] of [
       ['skills', "new.name = 'skill-7'"],
