@@ -19,6 +19,12 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
  */
 const countedMax = 100_000
 
+/**
+ * Databases with at most this number in their last list: the next one counts without an estimate before, which costs as
+ * much as the count. One that has grown meanwhile is counted once more, however large it is.
+ */
+const small = { withStubs: new WeakSet<Database['read']>(), withoutStubs: new WeakSet<Database['read']>() }
+
 /** How many skills a viewer may see. */
 export interface VisibleCount {
   readonly total: number
@@ -34,20 +40,22 @@ export async function countVisible(
   passes?: Expression<SqlBool>,
 ): Promise<VisibleCount> {
   const [open, ...closed] = conditionsOf(viewer)
+  const { read, dialect } = database
+  const variant = stubs.includeStubs ? 'withStubs' : 'withoutStubs'
+  const isSmall = small[variant]
   // The estimate of a condition on texts may be far off.
-  const estimate =
-    passes || database.dialect === 'sqlite' ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
+  const isCounted = dialect === 'sqlite' || passes !== undefined || isSmall.has(read)
+  const estimate = isCounted ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
   const isEstimated = estimate > countedMax
-  const { read } = database
-  const [ofAll, ofViewer] = await Promise.all([
+  const countOfViewer = () =>
+    passes ? sumCounts(read, closed, stubs, passes).execute() : countClosed[variant](read, { viewer: viewer! })
+  const [[ofAll], [ofViewer]] = await Promise.all([
     isEstimated ? [{ count: estimate }] : sumCounts(read, [open!], stubs, passes).execute(),
-    viewer === null
-      ? []
-      : passes
-        ? sumCounts(read, closed, stubs, passes).execute()
-        : countClosed[stubs.includeStubs ? 'withStubs' : 'withoutStubs'](read, { viewer }),
+    viewer === null ? [] : countOfViewer(),
   ])
-  const total = ofAll[0]!.count + (ofViewer[0]?.count ?? 0)
+  if (!passes && ofAll!.count <= countedMax) isSmall.add(read)
+  else if (!passes) isSmall.delete(read)
+  const total = ofAll!.count + (ofViewer?.count ?? 0)
   return isEstimated ? { total: Number(total.toPrecision(2)), estimated: true } : { total }
 }
 

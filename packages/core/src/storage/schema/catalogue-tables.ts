@@ -38,10 +38,13 @@ export const catalogueTables = {
     digest: text,
     size: whole,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
-    /** Empty if the place is the bucket. */
+    /** Empty if the bytes are in the bucket. */
     bytes,
-    /** Null: this row, for good. `waiting`: this row, until the bytes are in the bucket. */
-    place: optional(oneOf<'waiting' | 'bucket'>()),
+    /**
+     * Null: this row, for good. `waiting`: this row, until the bytes are in the bucket. `lost`: the bucket, but the last
+     * read did not find them there.
+     */
+    place: optional(oneOf<'waiting' | 'bucket' | 'lost'>()),
   },
   skills: {
     num: generated(whole),
