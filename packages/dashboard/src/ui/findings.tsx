@@ -1,5 +1,5 @@
 import type { api } from '../api.ts'
-import { Badge, toCount, type Tone } from './parts.tsx'
+import { Badge, toCount, type Tone, verdictTones } from './parts.tsx'
 import { type ScanFinding, type Security, signals, severities, verdictWords, type Change } from '@skillstead/protocol'
 
 type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
@@ -7,13 +7,12 @@ type Finding = Report['findings'][number]
 
 /** The result of a scan in one line. */
 export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
-  const found = of.findings.length
   return (
     <p class="facts">
-      <Badge tone={verdictTones[of.verdict]}>{verdictWords[of.verdict]}</Badge>
+      <VerdictBadge of={of.verdict} />
       <span>score {of.score} of 100</span>
       <span>risk {of.risk}</span>
-      <span>{toCount(found, 'finding')}</span>
+      <span>{toCount(of.findings.length, 'finding')}</span>
     </p>
   )
 }
@@ -43,10 +42,11 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
   )
 }
 
-export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
-  safe: 'good',
-  caution: 'fair',
-  dangerous: 'bad',
+export { verdictTones } from './parts.tsx'
+
+/** A verdict in words and as a colour. */
+export function VerdictBadge({ of }: { of: Security['verdict'] }) {
+  return <Badge tone={verdictTones[of]}>{verdictWords[of]}</Badge>
 }
 
 export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
@@ -101,7 +101,7 @@ export function ChangeReport({ change }: { change: Change }) {
   return (
     <>
       <p class="facts">
-        <Badge tone={verdictTones[change.verdict]}>{verdictWords[change.verdict]}</Badge>
+        <VerdictBadge of={change.verdict} />
         <span>
           compared with {change.since}
           {change.patch && ', as a patch version'}

@@ -94,19 +94,17 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
 /** The verdict that a score stands for, in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
   if (score === null) return <Badge>not scanned</Badge>
-  const [tone, icon, words] = verdictParts[toScoreVerdict(score)]
+  const verdict = toScoreVerdict(score)
   return (
-    <span class={`badge ${tone}`} title={`Security score ${score} of 100`}>
-      <Icon of={icon} /> {words}
+    <span class={`badge ${verdictTones[verdict]}`} title={`Security score ${score} of 100`}>
+      <Icon of={verdictIcons[verdict]} /> {verdictWords[verdict]}
     </span>
   )
 }
 
-const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
-  safe: ['good', ShieldCheck, verdictWords.safe],
-  caution: ['fair', TriangleAlert, 'caution'],
-  dangerous: ['bad', OctagonX, 'dangerous'],
-}
+type OfVerdicts<Value> = Readonly<Record<Security['verdict'], Value>>
+export const verdictTones: OfVerdicts<Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
+export const verdictIcons: OfVerdicts<IconNode> = { safe: ShieldCheck, caution: TriangleAlert, dangerous: OctagonX }
 
 /** Text to copy, with a button. */
 export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {

@@ -1,6 +1,6 @@
 import type { api } from '../api.ts'
 import type { TargetedKeyboardEvent } from 'preact'
-import { addresses } from '../addresses.ts'
+import { addresses, toAddress } from '../addresses.ts'
 import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
 
 export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][number]
@@ -53,6 +53,15 @@ export function SkillLink({ name }: { name: string }) {
   return (
     <a href={addresses.skill(name)}>
       <FullName name={name} />
+    </a>
+  )
+}
+
+/** A link to a version of a skill, with both as its text. */
+export function VersionLink({ fullName, version }: { fullName: string; version: string }) {
+  return (
+    <a href={toAddress(addresses.skill(fullName), { version })}>
+      <bdi>{fullName}</bdi> {version}
     </a>
   )
 }

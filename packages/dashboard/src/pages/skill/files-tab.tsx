@@ -143,7 +143,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
           <TextPages
             text={found}
             path={path}
-            toLine={(number) => toTab(shown, 'files', { path, line: number })}
+            shown={shown}
             lineAsked={line ?? (fragment ? findFragmentLine(found, fragment) : undefined)}
           />
         )

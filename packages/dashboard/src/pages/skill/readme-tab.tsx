@@ -21,17 +21,14 @@ const renderedCharactersMax = 200_000
 
 /** SKILL.md, rendered or raw. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
-  return shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>
-}
-
-function Readme({ shown }: { shown: ShownSkill }) {
   const { name, version } = shown
-  const { fields } = useAddress()
-  const isRaw = fields.view === 'raw'
-  const read = useData(['skill', name, 'skill.md', version], async () => {
+  const isRaw = useAddress().fields.view === 'raw'
+  const load = async () => {
     const bytes = toContentBytes(await api.getSkillMd({ name, version, allowRecalled: true }))
     return { size: bytes.length, text: decodeShownText(bytes) ?? new TextDecoder().decode(bytes) }
-  })
+  }
+  const read = useData(['skill', name, 'skill.md', version], load, version !== '')
+  if (!version) return <Empty>There is no SKILL.md to show.</Empty>
   return (
     <>
       <Views
@@ -47,11 +44,7 @@ function Readme({ shown }: { shown: ShownSkill }) {
       <Shown of={read}>
         {({ text, size }) =>
           isRaw ? (
-            <TextPages
-              text={text}
-              path="SKILL.md"
-              toLine={(line) => toTab(shown, 'files', { path: 'SKILL.md', line })}
-            />
+            <TextPages text={text} path="SKILL.md" shown={shown} />
           ) : (
             <Rendered shown={shown} text={text} size={size} />
           )

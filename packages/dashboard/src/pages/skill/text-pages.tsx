@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import type { CodePart } from '../../ui/highlight-worker.ts'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
 
 const pageCharactersMax = 100_000
 const pageLinesMax = 2000
@@ -12,7 +13,7 @@ export function TextPages(props: {
   text: string
   /** Its path; the ending names the language. */
   path: string
-  toLine: (line: string) => string
+  shown: ShownSkill
   lineAsked?: number | undefined
 }) {
   const { text, path, lineAsked } = props
@@ -33,7 +34,7 @@ export function TextPages(props: {
             const line = `${firstLine + at}`
             return (
               <>
-                <a key={line} href={props.toLine(line)} aria-label={`Line ${line}`}>
+                <a key={line} href={toTab(props.shown, 'files', { path, line })} aria-label={`Line ${line}`}>
                   {line}
                 </a>
                 {'\n'}
