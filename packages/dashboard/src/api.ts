@@ -10,8 +10,7 @@ import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@t
  * could take a minute: the page shows the error and the time of the next attempt.
  */
 export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: false }) {
-  const node = { baseUrl: nodeUrl, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }
-  return createClient({ ...node, ...means })
+  return createClient({ baseUrl: nodeUrl, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0, ...means })
 }
 
 export const api = apiWith({ counts: false })

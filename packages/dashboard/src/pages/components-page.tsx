@@ -48,16 +48,11 @@ export default function ComponentsPage() {
       </p>
       <h2>Actions</h2>
       <p class="row">
-        <button type="button" class="main">
-          Main
-        </button>
-        <button type="button">Other</button>
-        <button type="button" class="danger">
-          Delete
-        </button>
-        <button type="button" class="quiet">
-          Quiet
-        </button>
+        {['main', 'other', 'danger', 'quiet'].map((kind) => (
+          <button key={kind} type="button" class={kind}>
+            {kind}
+          </button>
+        ))}
         <button type="button" disabled>
           Disabled
         </button>

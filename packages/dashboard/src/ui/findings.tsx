@@ -1,12 +1,8 @@
-import type { api } from '../api.ts'
 import { Badge, toCount, type Tone, verdictTones } from './parts.tsx'
 import { type ScanFinding, type Security, signals, severities, verdictWords, type Change } from '@skillstead/protocol'
 
-type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
-type Finding = Report['findings'][number]
-
 /** The result of a scan in one line. */
-export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
+export function Verdict({ of }: { of: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings'> }) {
   return (
     <p class="facts">
       <VerdictBadge of={of.verdict} />
@@ -18,7 +14,7 @@ export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' 
 }
 
 /** Findings with their places and fixes, worst first. */
-export function Findings({ findings }: { findings: readonly Finding[] }) {
+export function Findings({ findings }: { findings: readonly ScanFinding[] }) {
   if (findings.length === 0) return <p>No findings.</p>
   return (
     <ul class="plain findings">
@@ -78,12 +74,11 @@ export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | '
   )
 }
 
-const binaryPattern =
-  /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i
-
 /** Whether a file has no lines, by its name. */
 export function isBinaryPath(path: string): boolean {
-  return binaryPattern.test(path)
+  return /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i.test(
+    path,
+  )
 }
 
 /** The place of a finding: its file and line, or the whole file where it has no lines. */

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { toAnchor } from './anchors.ts'
+import { decodeEscapes, toAnchor } from './anchors.ts'
 import { highlight, toCodeNodes } from './highlight.ts'
 
 /** A heading of a rendered text, with the anchor that links to it. */
@@ -29,15 +29,8 @@ export function nameHeadings(root: HTMLElement): ShownHeading[] {
 
 /** Shows the heading that the address names: it was not there yet when the browser looked for it. */
 export function scrollToAnchor(): void {
-  if (location.hash.startsWith('#readme-')) document.querySelector(`[id="${CSS.escape(toHash())}"]`)?.scrollIntoView()
-}
-
-function toHash(): string {
-  try {
-    return decodeURIComponent(location.hash.slice(1))
-  } catch {
-    return location.hash.slice(1)
-  }
+  if (location.hash.startsWith('#readme-'))
+    document.getElementById(decodeEscapes(location.hash.slice(1)))?.scrollIntoView()
 }
 
 /**

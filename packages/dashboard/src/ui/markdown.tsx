@@ -2,7 +2,7 @@ import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
-import { toAnchor } from './anchors.ts'
+import { decodeEscapes, toAnchor } from './anchors.ts'
 import { divideMarkdown } from './divide-markdown.ts'
 import { Contents, finishCode, nameHeadings, scrollToAnchor, type ShownHeading } from './markdown-parts.tsx'
 import { showPicture } from './own-files.tsx'
@@ -72,12 +72,7 @@ function isPicture(address: string): boolean {
 
 /** The path of a file next to SKILL.md, as links write it. */
 function toLinkedPath(href: string): string {
-  const [path = ''] = href.replace(/^\.\//, '').split('#')
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
+  return decodeEscapes(href.replace(/^\.\//, '').split('#')[0]!)
 }
 
 const marked = new Marked({

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/preact-query'
 import { ArrowDown, ArrowUp } from 'lucide'
-import type { ComponentChildren } from 'preact'
+import { h, type ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
@@ -21,7 +21,9 @@ export function Page(props: {
   class?: string | undefined
   children: ComponentChildren
 }) {
-  useTitle(props.title)
+  useEffect(() => {
+    document.title = `${props.title} · ${site.name}`
+  }, [props.title])
   return (
     <article class={`page ${props.class ?? ''}`}>
       <div class="page-head">
@@ -50,12 +52,6 @@ export function LoadedPage<T>(props: {
       {error && props.instead}
     </Page>
   )
-}
-
-function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · ${site.name}`
-  }, [title])
 }
 
 /** The loaded data; before that a loading message, or the error. */
@@ -240,19 +236,8 @@ function toValueText(value: SortValue) {
 const textOrder = new Intl.Collator('en', { numeric: true })
 
 function toCell<Row>({ title, number, names, by, cell = by && ((of) => toValueText(by(of))) }: Column<Row>, row: Row) {
-  const content = cell?.(row)
-  if (names) {
-    return (
-      <th key={title} scope="row">
-        {content}
-      </th>
-    )
-  }
-  return (
-    <td key={title} class={number ? 'number' : undefined} data-title={title}>
-      {content}
-    </td>
-  )
+  const attributes = names ? { scope: 'row' } : { class: number ? 'number' : undefined, 'data-title': title }
+  return h(names ? 'th' : 'td', { key: title, ...attributes }, cell?.(row))
 }
 
 /** Links to the previous and next page; empty if there is only one page. Default page: the one in the address. */

@@ -108,17 +108,6 @@ export const verdictIcons: OfVerdicts<IconNode> = { safe: ShieldCheck, caution: 
 
 /** Text to copy, with a button. */
 export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {
-  return (
-    <div class="copyable">
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
-      <CopyButton text={text} label={label} />
-    </div>
-  )
-}
-
-function CopyButton({ text, label }: { text: string; label: string }) {
   const [said, say] = useState('')
   const copy = async () => {
     try {
@@ -131,14 +120,17 @@ function CopyButton({ text, label }: { text: string; label: string }) {
     setTimeout(() => say(''), 3000)
   }
   return (
-    <>
+    <div class="copyable">
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
       <button type="button" class="copy" aria-label={label} title={label} onClick={copy}>
         <Icon of={said === 'Copied' ? Check : CopyIcon} />
       </button>
       <span class="said" role="status">
         {said}
       </span>
-    </>
+    </div>
   )
 }
 

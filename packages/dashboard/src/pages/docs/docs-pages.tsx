@@ -54,10 +54,9 @@ export default function DocsPages() {
 }
 
 function Results({ q }: { q: string }) {
-  const found = useKeptData(['docs', 'search', q], () => searchDocs(q))
   return (
     <Page title="Search results">
-      <Shown of={found}>
+      <Shown of={useKeptData(['docs', 'search', q], () => searchDocs(q))}>
         {(all) =>
           all.length === 0 ? (
             <Empty>No guide and no endpoint has these words. Use fewer or other ones.</Empty>

@@ -1,7 +1,7 @@
 import { toMarkedText } from '@skillstead/protocol'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
-import type { CodePart } from '../../ui/highlight-worker.ts'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
@@ -52,20 +52,10 @@ export function TextPages(props: {
 /** The lines with their syntax highlighted, once that is known, and the asked line marked. */
 function Source({ lines, place, language }: { lines: readonly string[]; place: number; language: string }) {
   const code = lines.join('\n')
-  const [found, setFound] = useState<{ code: string; lines: CodePart[][] | null }>()
-  useEffect(() => {
-    let isOver = false
-    void import('../../ui/highlight.ts')
-      .then(({ highlight }) => highlight({ code, language }))
-      .then(
-        (highlighted) => isOver || setFound({ code, lines: highlighted }),
-        () => {
-          // Without the script of the highlighter the text stays plain.
-        },
-      )
-    return () => void (isOver = true)
-  }, [code, language])
-  const parts = found?.code === code ? found.lines : null
+  // Without the script of the highlighter the text stays plain.
+  const { data: parts } = useData(['highlighted', language, code], async () =>
+    (await import('../../ui/highlight.ts')).highlight({ code, language }),
+  )
   const marked = useRef<HTMLElement>(null)
   useEffect(() => marked.current?.scrollIntoView({ block: 'nearest' }), [code, place])
   return (

@@ -29,18 +29,13 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
             key={version.version}
             shown={shown}
             version={version}
-            before={findBefore(found.data, version)}
+            before={found.data?.versions[found.data.versions.indexOf(version) + 1]}
             downloads={downloads.data?.groups?.find((group) => group.name === version.version)?.downloads}
           />
         )}
       </ItemList>
     </>
   )
-}
-
-/** The next lower version, if it is on the same page. */
-function findBefore(page: { versions: readonly SkillVersion[] } | undefined, version: SkillVersion) {
-  return page && page.versions[page.versions.indexOf(version) + 1]
 }
 
 const choicesMax = 200
@@ -71,6 +66,7 @@ function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
 function Version(props: {
   shown: ShownSkill
   version: SkillVersion
+  /** The next lower version, if it is on the same page. */
   before: SkillVersion | undefined
   downloads: number | undefined
 }) {
@@ -139,13 +135,12 @@ function toGrowth(bytes: number): string {
 const shortCharactersMax = 600
 
 function Changelog({ text }: { text: string }) {
-  if (text.length <= shortCharactersMax) {
-    return <UserText class="said-text">{text}</UserText>
-  }
+  const content = <UserText class="said-text">{text}</UserText>
+  if (text.length <= shortCharactersMax) return content
   return (
     <details>
       <summary>Changelog, {text.length.toLocaleString('en')} characters</summary>
-      <UserText class="said-text">{text}</UserText>
+      {content}
     </details>
   )
 }
