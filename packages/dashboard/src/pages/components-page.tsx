@@ -62,9 +62,7 @@ export default function ComponentsPage() {
       </p>
       <h2>Forms</h2>
       <div class="form">
-        <Field label="Field" name="field">
-          What it is for.
-        </Field>
+        <Field label="Field" name="field" hint="What it is for." />
         <Select label="Choice" name="choice" value="a" options={[['a', 'A value']]} onChange={() => {}} />
         <TextArea label="Text" name="text" rows={2} />
         <Check>A choice of yes or no</Check>

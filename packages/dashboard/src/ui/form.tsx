@@ -81,7 +81,8 @@ export function Form<Result>(props: {
 
 interface FieldProps {
   readonly label: string
-  /** A hint below the field. */
+  /** A hint below the field. Default: the children. */
+  readonly hint?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
@@ -107,26 +108,28 @@ function Labelled(props: {
 }
 
 /** A text field with a label and a hint. */
-export function Field({ label, children: hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  return (
-    <Labelled label={label} hint={hint}>
-      {(control) => <input {...control} dir="auto" {...input} />}
-    </Labelled>
-  )
-}
-
-export function TextArea({
+export const Field = ({
   label,
-  children: hint,
+  children,
+  hint = children,
+  ...input
+}: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
+  <Labelled label={label} hint={hint}>
+    {(control) => <input {...control} dir="auto" {...input} />}
+  </Labelled>
+)
+
+export const TextArea = ({
+  label,
+  children,
+  hint = children,
   value,
   ...area
-}: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string }) {
-  return (
-    <Labelled label={label} hint={hint}>
-      {(control) => <textarea {...control} dir="auto" rows={4} defaultValue={value} {...area} />}
-    </Labelled>
-  )
-}
+}: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string }) => (
+  <Labelled label={label} hint={hint}>
+    {(control) => <textarea {...control} dir="auto" rows={4} defaultValue={value} {...area} />}
+  </Labelled>
+)
 
 /** A value with its title, or a value that is its own title. */
 type Option<T extends string = string> = T | readonly [value: T, title: string]
@@ -165,24 +168,23 @@ export function Select(props: {
 }
 
 /** A checkbox with its label. */
-export function Check({
+export const Check = ({
   children,
   ...input
 }: Pick<InputHTMLAttributes<HTMLInputElement>, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange'> & {
   children: ComponentChildren
-}) {
-  return (
-    <label class="check">
-      <input type="checkbox" {...input} />
-      <span>{children}</span>
-    </label>
-  )
-}
+}) => (
+  <label class="check">
+    <input type="checkbox" {...input} />
+    <span>{children}</span>
+  </label>
+)
 
 /** Properties of an action button: while the action runs, clicks do nothing and the focus stays. */
-export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
-  return { 'aria-disabled': busy, onClick: () => !busy && run() }
-}
+export const unlessBusy = ({ busy, run }: Pick<Action, 'busy' | 'run'>) => ({
+  'aria-disabled': busy,
+  onClick: () => !busy && run(),
+})
 
 /** A select field in a table, which does its work when the user chooses, with the error of the work below. */
 export function ActionSelect<T extends string>(props: {

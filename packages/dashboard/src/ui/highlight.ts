@@ -65,12 +65,11 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
 }
 
 /** The elements of one line; kinds are classes, whose colours are in the styles. */
-export function toCodeNodes(line: readonly CodePart[]): Node[] {
-  return line.map(([text, kind]) => {
+export const toCodeNodes = (line: readonly CodePart[]): Node[] =>
+  line.map(([text, kind]) => {
     if (!kind) return document.createTextNode(text)
     const part = document.createElement('span')
     part.className = `code-${kind}`
     part.textContent = text
     return part
   })
-}

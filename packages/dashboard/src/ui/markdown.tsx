@@ -66,14 +66,10 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
 
-function isPicture(address: string): boolean {
-  return address.startsWith('/api/') || address.startsWith('/docs/guides/')
-}
+const isPicture = (address: string): boolean => address.startsWith('/api/') || address.startsWith('/docs/guides/')
 
 /** The path of a file next to SKILL.md, as links write it. */
-function toLinkedPath(href: string): string {
-  return decodeEscapes(href.replace(/^\.\//, '').split('#')[0]!)
-}
+const toLinkedPath = (href: string): string => decodeEscapes(href.replace(/^\.\//, '').split('#')[0]!)
 
 const marked = new Marked({
   gfm: true,
@@ -150,9 +146,7 @@ function readAttribute(attributes: string, name: string): string | undefined {
 /** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
-function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
-}
+const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 
 /**
  * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
@@ -200,9 +194,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
 }
 
 /** Each piece is a task of its own, after which the browser shows it. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve))
-}
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {
   targetsNow = targets
@@ -216,11 +208,7 @@ function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targ
   }
 }
 
-function sanitiseHtml(html: string) {
-  return purifier.sanitize(html, allowed)
-}
+const sanitiseHtml = (html: string) => purifier.sanitize(html, allowed)
 type Sanitised = ReturnType<typeof sanitiseHtml>
 
-function toPlainPiece(text: string): string {
-  return `<pre><code>${escapeMarkup(text)}</code></pre>`
-}
+const toPlainPiece = (text: string): string => `<pre><code>${escapeMarkup(text)}</code></pre>`

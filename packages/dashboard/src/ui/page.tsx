@@ -67,13 +67,11 @@ export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (d
 }
 
 /** Stands for content that is not there yet. */
-export function Loading() {
-  return (
-    <p class="loading" role="status">
-      Loading…
-    </p>
-  )
-}
+export const Loading = () => (
+  <p class="loading" role="status">
+    Loading…
+  </p>
+)
 
 type ItemOf<Data, Name extends keyof Data> = Data[Name] extends readonly (infer Item)[] ? Item : never
 
@@ -113,19 +111,17 @@ function Items<Data extends object, Name extends keyof Data>(
 }
 
 /** A list of loaded items, with links to its other pages. */
-export function ItemList<Data extends object, Name extends keyof Data>(
+export const ItemList = <Data extends object, Name extends keyof Data>(
   props: ItemsProps<Data, Name> & { class?: string; children: (item: ItemOf<Data, Name>) => ComponentChildren },
-) {
-  return (
-    <Items {...props}>
-      {(items) => (
-        <ul class={props.class ?? 'plain'} aria-label={props.label}>
-          {items.map(props.children)}
-        </ul>
-      )}
-    </Items>
-  )
-}
+) => (
+  <Items {...props}>
+    {(items) => (
+      <ul class={props.class ?? 'plain'} aria-label={props.label}>
+        {items.map(props.children)}
+      </ul>
+    )}
+  </Items>
+)
 
 export interface Column<Row> {
   readonly title: string
@@ -158,15 +154,13 @@ interface TableProps<Row> {
 }
 
 /** A table of loaded items, with links to its other pages; its children are shown if there are none. On a phone each row is a card. */
-export function DataTable<Data extends object, Name extends keyof Data>(
+export const DataTable = <Data extends object, Name extends keyof Data>(
   props: Omit<ItemsProps<Data, Name>, 'empty'> & TableProps<ItemOf<Data, Name>> & { children?: ComponentChildren },
-) {
-  return (
-    <Items {...props} empty={props.children}>
-      {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
-    </Items>
-  )
-}
+) => (
+  <Items {...props} empty={props.children}>
+    {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
+  </Items>
+)
 
 /** A table whose rows are known. Its columns with a value to sort by are sortable unless `isSortable` is false. */
 export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSortable?: boolean }) {
@@ -229,9 +223,7 @@ function compare(a: SortValue, b: SortValue, isDown: boolean): number {
   return isDown ? -order : order
 }
 
-function toValueText(value: SortValue) {
-  return typeof value === 'number' ? value.toLocaleString('en') : <bdi>{value}</bdi>
-}
+const toValueText = (value: SortValue) => (typeof value === 'number' ? value.toLocaleString('en') : <bdi>{value}</bdi>)
 
 const textOrder = new Intl.Collator('en', { numeric: true })
 
@@ -276,9 +268,7 @@ export function usePaged<T>(key: readonly unknown[], load: (page: number) => Pro
 }
 
 /** The page number in the address. Default: 1. */
-export function usePage(): number {
-  return toPageNumber(useLocation().query.page)
-}
+export const usePage = (): number => toPageNumber(useLocation().query.page)
 
 export function toPageNumber(text: string | undefined): number {
   const page = Number(text ?? 1)

@@ -70,14 +70,11 @@ export function Count({ of, unit }: { of: number; unit: string }) {
 }
 
 /** A number with its unit, without abbreviation: `1 skill`, `1,200 skills`. */
-export function toCount(count: number, unit: string): string {
-  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
-}
+export const toCount = (count: number, unit: string): string =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** A name of the API, such as `under_review` or `skill.transfer`, in words. */
-export function toWords(name: string): string {
-  return name.replaceAll(/[_.-]/g, ' ')
-}
+export const toWords = (name: string): string => name.replaceAll(/[_.-]/g, ' ')
 
 export function toBytesText(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10))
@@ -87,9 +84,9 @@ export function toBytesText(bytes: number): string {
 
 export type Tone = 'good' | 'fair' | 'bad' | 'plain'
 
-export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children}</span>
-}
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+)
 
 /** The verdict that a score stands for, in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
@@ -135,37 +132,33 @@ export function Copyable({ text, label = 'Copy' }: { text: string; label?: strin
 }
 
 /** A secret that the node shows only once, with a sentence about its use. */
-export function NewSecret(props: {
+export const NewSecret = (props: {
   label: string
   text: string
   expiresAt?: string | null | undefined
   children: ComponentChildren
   onDone?: () => void
-}) {
-  return (
-    <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
-      <p role="status">
-        {props.children}
-        {props.expiresAt && <> It expires on {props.expiresAt.slice(0, 10)}.</>}
-      </p>
-      <Copyable text={props.text} />
-      {props.onDone && (
-        <button type="button" onClick={props.onDone}>
-          Done
-        </button>
-      )}
-    </section>
-  )
-}
+}) => (
+  <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
+    <p role="status">
+      {props.children}
+      {props.expiresAt && <> It expires on {props.expiresAt.slice(0, 10)}.</>}
+    </p>
+    <Copyable text={props.text} />
+    {props.onDone && (
+      <button type="button" onClick={props.onDone}>
+        Done
+      </button>
+    )}
+  </section>
+)
 
 /** Text that users wrote, in a paragraph of its own. */
-export function UserText(props: { class: string; children: string }) {
-  return (
-    <p class={props.class} dir="auto">
-      {props.children}
-    </p>
-  )
-}
+export const UserText = (props: { class: string; children: string }) => (
+  <p class={props.class} dir="auto">
+    {props.children}
+  </p>
+)
 
 /** A heading with the name of an item of a list, which links to its page. */
 export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: string; name: string }) {
@@ -178,52 +171,42 @@ export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: strin
 }
 
 /** Terms with their values; rows without a value are left out. */
-export function Terms({ of }: { of: readonly (readonly [term: string, value: ComponentChildren])[] }) {
-  return (
-    <dl class="terms">
-      {of.map(([term, value]) =>
-        value == null ? null : (
-          <Fragment key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ),
-      )}
-    </dl>
-  )
-}
+export const Terms = ({ of }: { of: readonly (readonly [term: string, value: ComponentChildren])[] }) => (
+  <dl class="terms">
+    {of.map(([term, value]) =>
+      value == null ? null : (
+        <Fragment key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ),
+    )}
+  </dl>
+)
 
 /** A link that looks like a button. */
-export function LinkButton({ href, children }: { href: string; children: string }) {
-  return (
-    <a class="button" href={href}>
-      {children}
-    </a>
-  )
-}
+export const LinkButton = ({ href, children }: { href: string; children: string }) => (
+  <a class="button" href={href}>
+    {children}
+  </a>
+)
 
 /** A link whose text is an untrusted name: the direction of its script does not change the text around it. */
-export function NameLink({ href, name }: { href: string; name: string }) {
-  return (
-    <a href={href}>
-      <bdi>{name}</bdi>
-    </a>
-  )
-}
+export const NameLink = ({ href, name }: { href: string; name: string }) => (
+  <a href={href}>
+    <bdi>{name}</bdi>
+  </a>
+)
 
 /** A link to the page of a user or an organisation. */
-export function UserLink({ name }: { name: string }) {
-  return <NameLink href={addresses.user(name)} name={name} />
-}
+export const UserLink = ({ name }: { name: string }) => <NameLink href={addresses.user(name)} name={name} />
 
 /** Who made something, as one of the facts about it. */
-export function By({ name }: { name: string }) {
-  return (
-    <span>
-      by <UserLink name={name} />
-    </span>
-  )
-}
+export const By = ({ name }: { name: string }) => (
+  <span>
+    by <UserLink name={name} />
+  </span>
+)
 
 /** Paths with a reason for each, below a title; empty without them. */
 export function Reasons({ title, of }: { title: string; of: readonly { path: string; reason: string }[] }) {
@@ -243,32 +226,26 @@ export function Reasons({ title, of }: { title: string; of: readonly { path: str
 }
 
 /** An empty state, with a hint what to do. */
-export function Empty({ children }: { children: ComponentChildren }) {
-  return <div class="empty">{children}</div>
-}
+export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>
 
 /** Announces the outcome of an action, also to screen readers. */
-export function Notice({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) {
-  return (
-    <p class={`notice ${tone}`} role="status">
-      {children}
-    </p>
-  )
-}
+export const Notice = ({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) => (
+  <p class={`notice ${tone}`} role="status">
+    {children}
+  </p>
+)
 
 /** Figures with their titles, and optionally the pages that they lead to. */
-export function Figures(props: {
+export const Figures = (props: {
   class?: string
   of: readonly (readonly [title: string, value: ComponentChildren, href?: string])[]
-}) {
-  return (
-    <dl class={props.class ?? 'figures'}>
-      {props.of.map(([title, value, href]) => (
-        <div key={title}>
-          <dt>{href === undefined ? title : <a href={href}>{title}</a>}</dt>
-          {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
-        </div>
-      ))}
-    </dl>
-  )
-}
+}) => (
+  <dl class={props.class ?? 'figures'}>
+    {props.of.map(([title, value, href]) => (
+      <div key={title}>
+        <dt>{href === undefined ? title : <a href={href}>{title}</a>}</dt>
+        {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
+      </div>
+    ))}
+  </dl>
+)

@@ -49,22 +49,18 @@ function moveInList(event: TargetedKeyboardEvent<HTMLUListElement>): void {
 }
 
 /** A link to the page of a skill. */
-export function SkillLink({ name }: { name: string }) {
-  return (
-    <a href={addresses.skill(name)}>
-      <FullName name={name} />
-    </a>
-  )
-}
+export const SkillLink = ({ name }: { name: string }) => (
+  <a href={addresses.skill(name)}>
+    <FullName name={name} />
+  </a>
+)
 
 /** A link to a version of a skill, with both as its text. */
-export function VersionLink({ fullName, version }: { fullName: string; version: string }) {
-  return (
-    <a href={toAddress(addresses.skill(fullName), { version })}>
-      <bdi>{fullName}</bdi> {version}
-    </a>
-  )
-}
+export const VersionLink = ({ fullName, version }: { fullName: string; version: string }) => (
+  <a href={toAddress(addresses.skill(fullName), { version })}>
+    <bdi>{fullName}</bdi> {version}
+  </a>
+)
 
 /** A full name with its owner fainter than its short name, and with words marked. */
 export function FullName({ name, terms = '' }: { name: string; terms?: string }) {
@@ -96,9 +92,7 @@ function Passage({ match }: Pick<Skill, 'match'>) {
 }
 
 /** The typed words, and the words of the skill that matched them. */
-function toMarkedWords({ match }: Skill, typed: string): string {
-  return [typed, ...(match?.terms ?? [])].join(' ')
-}
+const toMarkedWords = ({ match }: Skill, typed: string): string => [typed, ...(match?.terms ?? [])].join(' ')
 
 /** Text with the words of a search marked at the beginning of words; anywhere in scripts without spaces. */
 export function Marked({ text, terms }: { text: string; terms: string }) {

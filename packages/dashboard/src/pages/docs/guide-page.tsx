@@ -50,9 +50,7 @@ function GuideText({ name, text, children }: { name: string; text: string; child
   )
 }
 
-export function toDocsPath(name: string): string {
-  return name === 'README' ? '/docs' : `/docs/${name}`
-}
+export const toDocsPath = (name: string): string => (name === 'README' ? '/docs' : `/docs/${name}`)
 
 const shownCharactersMax = 20_000
 type Call = (input: Record<string, unknown>) => Promise<unknown>

@@ -27,14 +27,11 @@ export interface Operation {
 }
 
 /** The Markdown of a guide, or of an endpoint as `api/NAME`. */
-export function loadGuide(name: string): Promise<string> {
-  return readFromNode(`/docs/guides/${name}.md`)
-}
+export const loadGuide = (name: string): Promise<string> => readFromNode(`/docs/guides/${name}.md`)
 
 /** A list of the documentation: `guides`, `operations` or `passages`. */
-export async function loadList<Item>(name: string): Promise<readonly Item[]> {
-  return JSON.parse(await readFromNode(`/docs/guides/${name}.json`))
-}
+export const loadList = async <Item>(name: string): Promise<readonly Item[]> =>
+  JSON.parse(await readFromNode(`/docs/guides/${name}.json`))
 
 /** The guide or endpoint that a link in a guide names; undefined for other files of the project. */
 export function toGuideName(path: string, from: string): string | undefined {

@@ -17,41 +17,37 @@ function toUsedKinds(access: Access, most: number) {
   return used.map((kind) => ({ kind, ...cutList(access[kind], most) }))
 }
 
-export function isEmptyAccess(access: Access): boolean {
-  return toUsedKinds(access, 0).length === 0
-}
+export const isEmptyAccess = (access: Access): boolean => toUsedKinds(access, 0).length === 0
 
 /** The tools, hosts and other resources that a version uses according to its text: one line per kind that has any. */
-export function AccessList({ access }: { access: Access }) {
-  return (
-    <>
-      <dl class="access">
-        {toUsedKinds(access, shownMax).map(({ kind, shown, more }) => (
-          <div key={kind}>
-            <dt>{accessTitles[kind]}</dt>
-            <dd>
-              <ul class="words">
-                {shown.map((name) => (
-                  <li key={name}>
-                    <code>
-                      <bdi>{kind === 'environment' && name === '*' ? 'all of them' : name}</bdi>
-                    </code>
-                  </li>
-                ))}
-                {more > 0 && <li>and {more} more</li>}
-              </ul>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {access.cut.length > 0 && (
-        <p class="hint">
-          Not everything is listed: <bdi>{access.cut.join('; ')}</bdi>
-        </p>
-      )}
-    </>
-  )
-}
+export const AccessList = ({ access }: { access: Access }) => (
+  <>
+    <dl class="access">
+      {toUsedKinds(access, shownMax).map(({ kind, shown, more }) => (
+        <div key={kind}>
+          <dt>{accessTitles[kind]}</dt>
+          <dd>
+            <ul class="words">
+              {shown.map((name) => (
+                <li key={name}>
+                  <code>
+                    <bdi>{kind === 'environment' && name === '*' ? 'all of them' : name}</bdi>
+                  </code>
+                </li>
+              ))}
+              {more > 0 && <li>and {more} more</li>}
+            </ul>
+          </dd>
+        </div>
+      ))}
+    </dl>
+    {access.cut.length > 0 && (
+      <p class="hint">
+        Not everything is listed: <bdi>{access.cut.join('; ')}</bdi>
+      </p>
+    )}
+  </>
+)
 
 const verbs: Readonly<Record<AccessKind, string>> = {
   commands: 'runs',
@@ -64,23 +60,21 @@ const verbs: Readonly<Record<AccessKind, string>> = {
 const namesMax = 3
 
 /** The resources that a version uses, in a few words per kind. */
-export function Uses({ access }: { access: Access }) {
-  return (
-    <ul class="plain-links may">
-      {toUsedKinds(access, namesMax).map(({ kind, shown, more }) => (
-        <li key={kind}>
-          {verbs[kind]}{' '}
-          {shown.map((name, place) => (
-            <>
-              {place > 0 && ', '}
-              <code>
-                <bdi>{name}</bdi>
-              </code>
-            </>
-          ))}
-          {more > 0 && ` and ${more} more`}
-        </li>
-      ))}
-    </ul>
-  )
-}
+export const Uses = ({ access }: { access: Access }) => (
+  <ul class="plain-links may">
+    {toUsedKinds(access, namesMax).map(({ kind, shown, more }) => (
+      <li key={kind}>
+        {verbs[kind]}{' '}
+        {shown.map((name, place) => (
+          <>
+            {place > 0 && ', '}
+            <code>
+              <bdi>{name}</bdi>
+            </code>
+          </>
+        ))}
+        {more > 0 && ` and ${more} more`}
+      </li>
+    ))}
+  </ul>
+)

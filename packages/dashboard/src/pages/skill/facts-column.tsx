@@ -78,18 +78,16 @@ function toTokenCosts({ name, description, summary, files }: SkillDetails) {
 }
 
 /** The registry from which this node copied the skill. */
-export function Origin({ of: { kind, upstream, syncedAt } }: { of: SkillDetails['origin'] }) {
-  return (
-    <>
-      {kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
-      {syncedAt && (
-        <>
-          , <Time at={syncedAt} />
-        </>
-      )}
-    </>
-  )
-}
+export const Origin = ({ of: { kind, upstream, syncedAt } }: { of: SkillDetails['origin'] }) => (
+  <>
+    {kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
+    {syncedAt && (
+      <>
+        , <Time at={syncedAt} />
+      </>
+    )}
+  </>
+)
 
 function Words({ title, of }: { title: string; of: readonly Word[] }) {
   if (of.length === 0) return null
@@ -105,13 +103,11 @@ function Words({ title, of }: { title: string; of: readonly Word[] }) {
   )
 }
 
-function Repository({ url }: { url: string }) {
-  return (
-    <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
-      <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
-    </a>
-  )
-}
+const Repository = ({ url }: { url: string }) => (
+  <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
+    <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
+  </a>
+)
 
 /** The clients that do not load the skill or cut it, by its frontmatter. */
 function ClientList({ skill }: { skill: SkillDetails }) {

@@ -58,18 +58,15 @@ export function listInstallers(skill: Installed): Installer[] {
   return installers.map(([id, title, ways]) => ({ id, title, ways }))
 }
 
-function needsKey({ isPublic, shareToken }: Installed): boolean {
-  return !isPublic && shareToken === undefined
-}
+const needsKey = ({ isPublic, shareToken }: Installed): boolean => !isPublic && shareToken === undefined
 
 const bearer = '"Authorization: Bearer $SKILLSTEAD_KEY"'
 const anyHint =
   'Into .agents/skills of your project, which most agents read. Verifies the digest and records it in skills.lock.'
 
 /** The command of our own CLI, for the folder that most agents read. */
-function toInstallCommand({ origin, name, version, isDangerous }: Installed, rest = ''): string {
-  return `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
-}
+const toInstallCommand = ({ origin, name, version, isDangerous }: Installed, rest = ''): string =>
+  `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
 
 /** Marketplaces contain public skills only, always in their latest versions. */
 function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude' | 'codex'): InstallWay[] {
@@ -139,25 +136,19 @@ function toZip({ origin, name, version, isPublic, shareToken }: Installed): Inst
   }
 }
 
-function toMcp({ origin, isPublic }: Installed): InstallWay {
-  return {
-    hint: 'Connect once, here Claude Code. The agent can then search this node and load the skill on request.',
-    text: `claude mcp add --transport http skillstead ${origin}/mcp${isPublic ? '' : ` --header ${bearer}`}`,
-  }
-}
+const toMcp = ({ origin, isPublic }: Installed): InstallWay => ({
+  hint: 'Connect once, here Claude Code. The agent can then search this node and load the skill on request.',
+  text: `claude mcp add --transport http skillstead ${origin}/mcp${isPublic ? '' : ` --header ${bearer}`}`,
+})
 
-function toProgramWay({ origin, name, version, isPublic }: Installed): InstallWay {
-  return {
-    hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
-    text: [
-      "import { createSkillClient } from '@skillstead/client'",
-      '',
-      `const skills = createSkillClient({ baseUrl: '${origin}'${isPublic ? '' : ', apiKey: process.env.SKILLSTEAD_KEY'} })`,
-      `const skill = await skills.load('${name}', { version: '${version}', maxTokens: 2000 })`,
-    ].join('\n'),
-  }
-}
+const toProgramWay = ({ origin, name, version, isPublic }: Installed): InstallWay => ({
+  hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
+  text: [
+    "import { createSkillClient } from '@skillstead/client'",
+    '',
+    `const skills = createSkillClient({ baseUrl: '${origin}'${isPublic ? '' : ', apiKey: process.env.SKILLSTEAD_KEY'} })`,
+    `const skill = await skills.load('${name}', { version: '${version}', maxTokens: 2000 })`,
+  ].join('\n'),
+})
 
-function toShort(name: string): string {
-  return name.slice(name.indexOf('/') + 1)
-}
+const toShort = (name: string): string => name.slice(name.indexOf('/') + 1)

@@ -75,15 +75,13 @@ const groupings = {
 } as const
 
 /** The downloads of the last 30 days by version and by client; the facts of the skill show them by day. */
-function DownloadGroups({ name }: { name: string }) {
-  return (
-    <>
-      <DownloadTable name={name} by="version" />
-      <DownloadTable name={name} by="client" />
-      <p class="faint">The last 30 days, in UTC. An install is a download too. Only counts are stored.</p>
-    </>
-  )
-}
+const DownloadGroups = ({ name }: { name: string }) => (
+  <>
+    <DownloadTable name={name} by="version" />
+    <DownloadTable name={name} by="client" />
+    <p class="faint">The last 30 days, in UTC. An install is a download too. Only counts are stored.</p>
+  </>
+)
 
 function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings }) {
   const downloads = useDownloads(name, by)
@@ -149,9 +147,7 @@ function Details({ skill }: { skill: SkillDetails }) {
       </TextArea>
       <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
       <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
-      <Field label="Keywords" name="keywords" defaultValue={skill.keywords.join(', ')}>
-        Separated by commas.
-      </Field>
+      <Field label="Keywords" name="keywords" defaultValue={skill.keywords.join(', ')} hint="Separated by commas." />
       <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
     </Form>
   )
@@ -178,21 +174,19 @@ function Withdrawal({ name }: { name: string }) {
 }
 
 /** For administrators, who can moderate without a report. */
-function ModerationOfSkill({ name }: { name: string }) {
-  return (
-    <>
-      <Shown of={useData(['moderation', name], () => api.getModeration({ name }))}>
-        {({ state, reason }) => (
-          <p class="facts">
-            <Badge tone={state === 'shown' ? 'good' : 'bad'}>{state}</Badge>
-            <bdi>{reason}</bdi>
-          </p>
-        )}
-      </Shown>
-      <ModerationDecision name={name} />
-    </>
-  )
-}
+const ModerationOfSkill = ({ name }: { name: string }) => (
+  <>
+    <Shown of={useData(['moderation', name], () => api.getModeration({ name }))}>
+      {({ state, reason }) => (
+        <p class="facts">
+          <Badge tone={state === 'shown' ? 'good' : 'bad'}>{state}</Badge>
+          <bdi>{reason}</bdi>
+        </p>
+      )}
+    </Shown>
+    <ModerationDecision name={name} />
+  </>
+)
 
 /** Recalls, who is known to have a recalled version, and the form of another recall. */
 function RecallsOfSkill({ name }: { name: string }) {
@@ -349,9 +343,7 @@ function HandOver({ name }: { name: string }) {
           Open offers are in <a href="/account">your inbox</a>, where you can withdraw them.
         </p>
         <Form work={transfer} submit="Offer" done="Offered. The transfer happens when the new owner accepts.">
-          <Field label="New owner" name="newOwner" required>
-            The former address redirects to the new one.
-          </Field>
+          <Field label="New owner" name="newOwner" required hint="The former address redirects to the new one." />
         </Form>
       </section>
     </>

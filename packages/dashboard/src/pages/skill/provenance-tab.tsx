@@ -101,17 +101,15 @@ function readIdentity(entry: string) {
   }
 }
 
-function Chain({ of }: { of: Provenance['forkChain'] }) {
-  return (
-    <ol class="words">
-      {of.slice(0, 50).map(({ fullName, version }) => (
-        <li key={`${fullName} ${version}`}>
-          <VersionLink fullName={fullName} version={version} />
-        </li>
-      ))}
-    </ol>
-  )
-}
+const Chain = ({ of }: { of: Provenance['forkChain'] }) => (
+  <ol class="words">
+    {of.slice(0, 50).map(({ fullName, version }) => (
+      <li key={`${fullName} ${version}`}>
+        <VersionLink fullName={fullName} version={version} />
+      </li>
+    ))}
+  </ol>
+)
 
 interface Outcome {
   readonly report: ProvenanceReport

@@ -78,6 +78,5 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   )
 }
 
-function withoutFrontmatter(text: string): string {
-  return text.replace(/^\uFEFF?---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '')
-}
+const withoutFrontmatter = (text: string): string =>
+  text.replace(/^\uFEFF?---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '')

@@ -52,9 +52,7 @@ function Reviews({ name }: { name: string }) {
   )
 }
 
-function Rating({ of }: { of: number }) {
-  return <Badge>{`★ ${of} of 5`}</Badge>
-}
+const Rating = ({ of }: { of: number }) => <Badge>{`★ ${of} of 5`}</Badge>
 
 const ratings = [
   ['5', '5, very good'],

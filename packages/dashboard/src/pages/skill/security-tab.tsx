@@ -102,27 +102,25 @@ function Decisive({ shown, security }: { shown: ShownSkill; security: Security }
   )
 }
 
-function SecondOpinion({ opinion }: { opinion: NonNullable<ShownSkill['skill']['opinion']> }) {
-  return (
-    <>
-      <h2>Second opinion</h2>
-      <p class="facts">
-        <VerdictBadge of={opinion.verdict} />
-        <span>
-          by <bdi>{opinion.source}</bdi>, a service of this node's operator
-        </span>
-        <Time at={opinion.at} />
-      </p>
-      <ul>
-        {opinion.reasons.map((reason) => (
-          <li key={reason}>
-            <bdi>{reason}</bdi>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+const SecondOpinion = ({ opinion }: { opinion: NonNullable<ShownSkill['skill']['opinion']> }) => (
+  <>
+    <h2>Second opinion</h2>
+    <p class="facts">
+      <VerdictBadge of={opinion.verdict} />
+      <span>
+        by <bdi>{opinion.source}</bdi>, a service of this node's operator
+      </span>
+      <Time at={opinion.at} />
+    </p>
+    <ul>
+      {opinion.reasons.map((reason) => (
+        <li key={reason}>
+          <bdi>{reason}</bdi>
+        </li>
+      ))}
+    </ul>
+  </>
+)
 
 function Uses({ shown }: { shown: ShownSkill }) {
   const { access, widens } = shown.skill
@@ -284,9 +282,8 @@ function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; fin
 }
 
 /** Excerpts have U+FFFD for each control and invisible character. */
-function toComparable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
-}
+const toComparable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
 
 export const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
   safe: 'The scan found no reason against it, which is no proof that it is harmless.',

@@ -94,29 +94,23 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
 /** Maximum number of skills that require it, and of packs with it, that are listed. */
 const listedMax = 50
 
-function Links({ total, children }: { total: number; children: ComponentChildren }) {
-  return (
-    <ul class="words">
-      {children}
-      {total > listedMax && <li>and {(total - listedMax).toLocaleString('en')} more</li>}
-    </ul>
-  )
-}
+const Links = ({ total, children }: { total: number; children: ComponentChildren }) => (
+  <ul class="words">
+    {children}
+    {total > listedMax && <li>and {(total - listedMax).toLocaleString('en')} more</li>}
+  </ul>
+)
 
-function Counted({ title, count, unit }: { title: string; count: number; unit: string }) {
-  return (
-    <h2>
-      {title} <span class="faint">{toCount(count, unit)}</span>
-    </h2>
-  )
-}
+const Counted = ({ title, count, unit }: { title: string; count: number; unit: string }) => (
+  <h2>
+    {title} <span class="faint">{toCount(count, unit)}</span>
+  </h2>
+)
 
 const kinds = { exact: 'word for word', near: 'nearly the same text', partial: 'a part of the text' }
 const relations = { fork: 'related as a fork', 'same-owner': 'of the same owner' }
 
-function toLine(line: number) {
-  return { path: 'SKILL.md', line: `${line}` }
-}
+const toLine = (line: number) => ({ path: 'SKILL.md', line: `${line}` })
 
 function Match({ shown, match }: { shown: ShownSkill; match: SimilarityMatch }) {
   const { similarity, kind, publishedFirst, related, passages } = match

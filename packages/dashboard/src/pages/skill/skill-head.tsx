@@ -36,9 +36,8 @@ export function SkillHead({ shown }: { shown: ShownSkill }) {
   )
 }
 
-function isYanked({ skill, version }: ShownSkill): boolean {
-  return skill.versions.some((one) => one.version === version && one.yanked)
-}
+const isYanked = ({ skill, version }: ShownSkill): boolean =>
+  skill.versions.some((one) => one.version === version && one.yanked)
 
 /** Maximum number of versions in the select list; the versions tab shows all. */
 const versionsMax = 100

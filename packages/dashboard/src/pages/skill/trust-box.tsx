@@ -58,13 +58,11 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
   )
 }
 
-function Line({ icon, tone = 'plain', children }: { icon: IconNode; tone?: Tone; children: ComponentChildren }) {
-  return (
-    <div class="trust-line">
-      <span class={tone === 'plain' ? undefined : tone}>
-        <Icon of={icon} />
-      </span>
-      <div>{children}</div>
-    </div>
-  )
-}
+const Line = ({ icon, tone = 'plain', children }: { icon: IconNode; tone?: Tone; children: ComponentChildren }) => (
+  <div class="trust-line">
+    <span class={tone === 'plain' ? undefined : tone}>
+      <Icon of={icon} />
+    </span>
+    <div>{children}</div>
+  </div>
+)

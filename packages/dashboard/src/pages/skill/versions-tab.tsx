@@ -128,9 +128,8 @@ function Version(props: {
   )
 }
 
-function toGrowth(bytes: number): string {
-  return bytes === 0 ? '' : ` (${bytes > 0 ? '+' : '−'}${toBytesText(Math.abs(bytes))})`
-}
+const toGrowth = (bytes: number): string =>
+  bytes === 0 ? '' : ` (${bytes > 0 ? '+' : '−'}${toBytesText(Math.abs(bytes))})`
 
 const shortCharactersMax = 600
 
@@ -184,6 +183,5 @@ function Parts({ diff }: { diff: SkillDiff }) {
   )
 }
 
-function toVerdictWords(verdict: SkillDiff['security']['from']): string {
-  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
-}
+const toVerdictWords = (verdict: SkillDiff['security']['from']): string =>
+  verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
