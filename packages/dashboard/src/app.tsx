@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { addresses, nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
-import { Footer, Header } from './frame.tsx'
+import { Header } from './frame.tsx'
 import { isSharedPath } from './share-link.ts'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
 import { ClosedNode, EndedLink, NotHere } from './pages/placeholder-pages.tsx'
@@ -46,7 +46,11 @@ export const App = () => (
       <main id="main" tabIndex={-1}>
         <Pages />
       </main>
-      <Footer />
+      <footer class="bottom">
+        <a href="/docs">Documentation</a>
+        <a href="/openapi.json">OpenAPI</a>
+        <a href="/takedowns">Takedowns</a>
+      </footer>
     </BelowNode>
   </LocationProvider>
 )

@@ -144,11 +144,3 @@ function Who() {
     </div>
   )
 }
-
-export const Footer = () => (
-  <footer class="bottom">
-    <a href="/docs">Documentation</a>
-    <a href="/openapi.json">OpenAPI</a>
-    <a href="/takedowns">Takedowns</a>
-  </footer>
-)

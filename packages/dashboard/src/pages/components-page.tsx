@@ -76,18 +76,8 @@ export default function ComponentsPage() {
       <Empty>An empty list says what will be here, and how it gets there.</Empty>
       <h2>Data</h2>
       <Copyable text="skillstead install alice/fill-pdf-forms" />
-      <Terms
-        of={[
-          ['Term', 'Value'],
-          ['Licence', 'MIT'],
-        ]}
-      />
-      <Figures
-        of={[
-          ['Skills', 1200],
-          ['Users', 12],
-        ]}
-      />
+      <Terms of={Object.entries({ Term: 'Value', Licence: 'MIT' })} />
+      <Figures of={Object.entries({ Skills: 1200, Users: 12 })} />
     </Page>
   )
 }

@@ -103,17 +103,21 @@ type OfVerdicts<Value> = Readonly<Record<Security['verdict'], Value>>
 export const verdictTones: OfVerdicts<Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
 export const verdictIcons: OfVerdicts<IconNode> = { safe: ShieldCheck, caution: TriangleAlert, dangerous: OctagonX }
 
+/** Copies a text, which browsers permit on secure origins only; manual selection works everywhere. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Text to copy, with a button. */
 export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [said, say] = useState('')
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      say('Copied')
-    } catch {
-      // Browsers allow the clipboard on secure origins only; manual selection works everywhere.
-      say('Select it and copy it manually')
-    }
+    say((await copyText(text)) ? 'Copied' : 'Select it and copy it manually')
     setTimeout(() => say(''), 3000)
   }
   return (

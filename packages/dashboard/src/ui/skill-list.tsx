@@ -104,7 +104,7 @@ export function Marked({ text, terms }: { text: string; terms: string }) {
   return <>{text.split(pattern).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}</>
 }
 
-function toWordPattern(word: string): string {
-  const isSpaced = !/[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
-  return isSpaced ? `(?<![\\p{L}\\p{N}])${word}` : word
-}
+const toWordPattern = (word: string): string =>
+  /[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
+    ? word
+    : `(?<![\\p{L}\\p{N}])${word}`

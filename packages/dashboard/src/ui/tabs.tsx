@@ -40,14 +40,10 @@ export const Views = (props: { views: readonly Tab[]; children?: ComponentChildr
   </p>
 )
 
+type Area = readonly [href: string, title: string, ...unknown[]]
+
 /** The tabs of an area. The first matches its own address only, the others also the addresses below them. */
-export function AreaTabs({
-  label,
-  pages,
-}: {
-  label: string
-  pages: readonly (readonly [href: string, title: string, ...rest: unknown[]])[]
-}) {
+export function AreaTabs({ label, pages }: { label: string; pages: readonly Area[] }) {
   const { path } = useLocation()
   const [[root] = []] = pages
   const isHere = (href: string) => (href === root ? path === href : path.startsWith(href))

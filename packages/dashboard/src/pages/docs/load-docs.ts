@@ -1,4 +1,4 @@
-import { readFromNode } from '../../api.ts'
+import { queries, readFromNode } from '../../api.ts'
 import MiniSearch from 'minisearch'
 import { toAnchor } from '../../ui/anchors.ts'
 
@@ -57,15 +57,9 @@ interface Passage {
 export const queryCharactersMax = 200
 const foundMax = 30
 
-let index: Promise<MiniSearch> | undefined
-
 /** The sections and endpoints with all words of the query, or with some if none has all; best first. */
 export async function searchDocs(q: string): Promise<readonly { href: string; title: string; note: string }[]> {
-  index ??= buildIndex().catch((error: unknown) => {
-    index = undefined
-    throw error
-  })
-  const passages = await index
+  const passages = await queries.ensureQueryData({ queryKey: ['docs', 'index'], queryFn: buildIndex })
   const all = passages.search(q, { combineWith: 'AND' })
   const found = (all.length > 0 ? all : passages.search(q)).slice(0, foundMax)
   return found.map((one) => {

@@ -38,15 +38,10 @@ export function FilesTab({ shown }: { shown: ShownSkill }) {
         <nav aria-label="Files">
           <Folder shown={shown} entries={toTree(files)} current={path} />
         </nav>
-        <OneFile key={path} shown={shown} path={path} line={toLineNumber(fields.line)} />
+        <OneFile key={path} shown={shown} path={path} line={Number(fields.line) || undefined} />
       </div>
     </>
   )
-}
-
-function toLineNumber(text: string | undefined): number | undefined {
-  const line = Number(text)
-  return Number.isInteger(line) && line > 0 ? line : undefined
 }
 
 type File = ShownSkill['skill']['files'][number]

@@ -41,6 +41,12 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
 
 function Record({ record, identity }: { record: Provenance; identity: PublisherIdentity | undefined }) {
   const { publisher, authorVerified, origin, forkChain, log } = record
+  const entry = log && (
+    <>
+      Entry {(log.index + 1).toLocaleString('en')} of {log.treeSize.toLocaleString('en')} in the log of{' '}
+      <bdi>{log.origin}</bdi>
+    </>
+  )
   return (
     <>
       <p>
@@ -65,17 +71,7 @@ function Record({ record, identity }: { record: Provenance; identity: PublisherI
           ['Published from', identity ? <Job identity={identity} /> : 'A person, or a program with an API key.'],
           ['Origin', origin.kind === 'local' ? 'Published on this node.' : <Origin of={origin} />],
           ['Forked from', forkChain.length === 0 ? 'Not a fork.' : <Chain of={forkChain} />],
-          [
-            'Log',
-            log ? (
-              <>
-                Entry {(log.index + 1).toLocaleString('en')} of {log.treeSize.toLocaleString('en')} in the log of{' '}
-                <bdi>{log.origin}</bdi>
-              </>
-            ) : (
-              'Not logged, because it is not public.'
-            ),
-          ],
+          ['Log', entry ?? 'Not logged, because it is not public.'],
           ['Digest', <code>{record.digest}</code>],
         ]}
       />
@@ -122,7 +118,7 @@ function Proof({ shown, record }: { shown: ShownSkill; record: Provenance }) {
   const [outcome, setOutcome] = useState<Outcome>()
   const action = useAction(async ({ keys = '' }: Fields) => {
     setOutcome(undefined)
-    const ownKeys = keys.split('\n').flatMap((line) => line.trim() || [])
+    const ownKeys = toLines(keys)
     setOutcome({ ownKeys, report: await verifyInBrowser(shown, record, ownKeys) })
   }, true)
   return (
@@ -162,14 +158,12 @@ async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance
     bytes,
     executable: modes.get(path),
   }))
-  const keys = ownKeys.length > 0 ? ownKeys : await fetchNodeKeys()
+  const keys = ownKeys.length > 0 ? ownKeys : toLines(decoder.decode(toContentBytes(await api.getPublicKey())))
   return verifyProvenance(record, { keys, content })
 }
 
-async function fetchNodeKeys(): Promise<string[]> {
-  const text = new TextDecoder().decode(toContentBytes(await api.getPublicKey()))
-  return text.split('\n').flatMap((line) => line.trim() || [])
-}
+const decoder = new TextDecoder()
+const toLines = (text: string): string[] => text.split('\n').flatMap((line) => line.trim() || [])
 
 function Said({ outcome: { report, ownKeys }, record }: { outcome: Outcome; record: Provenance }) {
   if (!report.ok) return <Refuted problems={report.problems} record={record} />

@@ -78,6 +78,11 @@ function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
   )
 }
 
+const noAgentReviews = (
+  <>
+    No agent has reviewed this skill yet. Agents review through the API, or with the tool <code>report_review</code>.
+  </>
+)
 const sorts = [
   ['recent', 'Newest first'],
   ['helpful', 'Most helpful first'],
@@ -98,16 +103,7 @@ function AgentReviews({ name }: { name: string }) {
           <Select label="Sort" name="sort" value={sort} options={sorts} onChange={sortBy} />
         </div>
       )}
-      <ItemList
-        of={found}
-        items="reviews"
-        empty={
-          <>
-            No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}
-            <code>report_review</code>.
-          </>
-        }
-      >
+      <ItemList of={found} items="reviews" empty={noAgentReviews}>
         {({ id, agentKey, displayName, rating, authenticated, version, helpfulCount, updatedAt, content }) => (
           <li key={id}>
             <NameHeading level={3} href={addresses.agent(agentKey)} name={displayName || agentKey} />

@@ -49,19 +49,13 @@ export function HeadActions({ shown }: { shown: ShownSkill }) {
   const me = useMe()
   const choices = skill.versions.slice(0, versionsMax).map((one) => one.version)
   if (version && !choices.includes(version)) choices.push(version)
-  const toTitle = (one: string) => (one === skill.latestVersion ? `${one} (latest)` : one)
+  const options = choices.map((one) => [one, one === skill.latestVersion ? `${one} (latest)` : one] as const)
+  const choose = (one: string) =>
+    change({ version: one === skill.latestVersion ? undefined : one, page: undefined, path: undefined })
   return (
     <div class="head-actions">
       {choices.length > 1 && (
-        <Select
-          label="Version"
-          name="version"
-          value={version}
-          options={choices.map((one) => [one, toTitle(one)] as const)}
-          onChange={(one) =>
-            change({ version: one === skill.latestVersion ? undefined : one, page: undefined, path: undefined })
-          }
-        />
+        <Select label="Version" name="version" value={version} options={options} onChange={choose} />
       )}
       {me ? <StarButton shown={shown} /> : <Count of={skill.stars} unit="star" />}
       <a href={toTab(shown, 'report')}>Report</a>
