@@ -107,25 +107,18 @@ function Labelled(props: {
   )
 }
 
+type InputProps = InputHTMLAttributes<HTMLInputElement>
+
 /** A text field with a label and a hint. */
-export const Field = ({
-  label,
-  children,
-  hint = children,
-  ...input
-}: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
+export const Field = ({ label, children, hint = children, ...input }: FieldProps & InputProps) => (
   <Labelled label={label} hint={hint}>
     {(control) => <input {...control} dir="auto" {...input} />}
   </Labelled>
 )
 
-export const TextArea = ({
-  label,
-  children,
-  hint = children,
-  value,
-  ...area
-}: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string }) => (
+type AreaProps = { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string }
+
+export const TextArea = ({ label, children, hint = children, value, ...area }: FieldProps & AreaProps) => (
   <Labelled label={label} hint={hint}>
     {(control) => <textarea {...control} dir="auto" rows={4} defaultValue={value} {...area} />}
   </Labelled>
@@ -167,13 +160,10 @@ export function Select(props: {
   )
 }
 
+type CheckProps = Pick<InputProps, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange' | 'children'>
+
 /** A checkbox with its label. */
-export const Check = ({
-  children,
-  ...input
-}: Pick<InputHTMLAttributes<HTMLInputElement>, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange'> & {
-  children: ComponentChildren
-}) => (
+export const Check = ({ children, ...input }: CheckProps) => (
   <label class="check">
     <input type="checkbox" {...input} />
     <span>{children}</span>
