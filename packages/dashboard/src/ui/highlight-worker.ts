@@ -1,9 +1,5 @@
-import {
-  createCssVariablesTheme,
-  createHighlighterCore,
-  type HighlighterCore,
-  type LanguageRegistration,
-} from 'shiki/core'
+import type { HighlighterCore, LanguageRegistration } from 'shiki/core'
+import { createCssVariablesTheme, createHighlighterCore } from 'shiki/core'
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 
 /** A part of a line, with its kind, such as `keyword`; plain text has none. */

@@ -63,13 +63,3 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
     asked.postMessage(order)
   })
 }
-
-/** The elements of one line; kinds are classes, whose colours are in the styles. */
-export const toCodeNodes = (line: readonly CodePart[]): Node[] =>
-  line.map(([text, kind]) => {
-    if (!kind) return document.createTextNode(text)
-    const part = document.createElement('span')
-    part.className = `code-${kind}`
-    part.textContent = text
-    return part
-  })

@@ -1,12 +1,14 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
+import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
 import { decodeEscapes, toAnchor } from './anchors.ts'
 import { divideMarkdown } from './divide-markdown.ts'
-import { highlight, toCodeNodes } from './highlight.ts'
+import { highlight } from './highlight.ts'
+import type { CodePart } from './highlight-worker.ts'
 import { showPicture } from './own-files.tsx'
-import { copyText } from './parts.tsx'
+import { CodeLine, copyText } from './parts.tsx'
 
 /**
  * Allows only elements for text, tables, lists and code, and pictures of the skill itself: no styles, forms or other
@@ -284,12 +286,12 @@ async function finishCode(root: HTMLElement, signal: AbortSignal): Promise<void>
     addCopyButton(block, code)
     const lines = await highlight({ code, language: block.dataset.language! })
     if (signal.aborted) return
-    if (lines) {
-      const nodes = lines.flatMap((line, place) => [...(place > 0 ? ['\n'] : []), ...toCodeNodes(line)])
-      block.firstElementChild!.replaceChildren(...nodes)
-    }
+    if (lines) render(<Code lines={lines} />, block.firstElementChild!)
   }
 }
+
+const Code = ({ lines }: { lines: readonly CodePart[][] }) =>
+  lines.map((line, place) => [place > 0 && '\n', <CodeLine key={place} of={line} />])
 
 function addCopyButton(block: HTMLElement, code: string): void {
   const frame = Object.assign(document.createElement('div'), { className: 'copyable' })

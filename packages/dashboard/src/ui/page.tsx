@@ -177,15 +177,10 @@ export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSo
           <tr>
             {columns.map((column) => {
               const isDown = order?.title === column.title ? order.isDown : undefined
+              const sorting =
+                column.sorted?.current || isDown ? 'descending' : isDown === false ? 'ascending' : undefined
               return (
-                <th
-                  key={column.title}
-                  scope="col"
-                  class={column.number ? 'number' : undefined}
-                  aria-sort={
-                    column.sorted?.current || isDown ? 'descending' : isDown === false ? 'ascending' : undefined
-                  }
-                >
+                <th key={column.title} scope="col" class={column.number ? 'number' : undefined} aria-sort={sorting}>
                   {column.by && isSortable ? (
                     <button type="button" class="sort" onClick={() => sortBy(column)}>
                       {column.title}

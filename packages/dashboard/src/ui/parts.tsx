@@ -1,20 +1,10 @@
-import {
-  Check,
-  Copy as CopyIcon,
-  Download,
-  FileText,
-  type IconNode,
-  OctagonX,
-  Package,
-  ShieldCheck,
-  Star,
-  TriangleAlert,
-  Users,
-} from 'lucide'
+import type { IconNode } from 'lucide'
+import { Check, Copy, Download, FileText, OctagonX, Package, ShieldCheck, Star, TriangleAlert, Users } from 'lucide'
 import { type Security, toScoreVerdict, verdictWords } from '@skillstead/protocol'
-import { Fragment, type ComponentChildren } from 'preact'
+import { Fragment, h, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addresses } from '../addresses.ts'
+import type { CodePart } from './highlight-worker.ts'
 import { Icon } from './icon.tsx'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
@@ -126,7 +116,7 @@ export function Copyable({ text, label = 'Copy' }: { text: string; label?: strin
         <code>{text}</code>
       </pre>
       <button type="button" class="copy" aria-label={label} title={label} onClick={copy}>
-        <Icon of={said === 'Copied' ? Check : CopyIcon} />
+        <Icon of={said === 'Copied' ? Check : Copy} />
       </button>
       <span class="said" role="status">
         {said}
@@ -134,6 +124,10 @@ export function Copyable({ text, label = 'Copy' }: { text: string; label?: strin
     </div>
   )
 }
+
+/** A highlighted line of code: the kinds of its parts are classes, whose colours are in the styles. */
+export const CodeLine = ({ of }: { of: readonly CodePart[] }) =>
+  of.map(([text, kind], place) => (kind ? h('span', { key: place, class: `code-${kind}` }, text) : text))
 
 /** A secret that the node shows only once, with a sentence about its use. */
 export const NewSecret = (props: {

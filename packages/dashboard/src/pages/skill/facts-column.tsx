@@ -6,11 +6,12 @@ import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
 import { useState } from 'preact/hooks'
 import { site } from '../../site.ts'
 import { Picture } from '../../ui/own-files.tsx'
+import { VersionLink } from '../../ui/skill-list.tsx'
 
 /** The facts of a skill next to each of its tabs. */
 export function FactsColumn({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
-  const { license, category, forkedFrom } = skill
+  const { license, category } = skill
   const size = `${toBytesText(skill.size)} in ${toCount(skill.files.length, 'file')}`
   const related = toTab(shown, 'similar')
   return (
@@ -25,15 +26,7 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
           ['Forks', <a href={related}>{skill.forks.toLocaleString('en')}</a>],
           ['Used by', skill.dependents > 0 ? <a href={related}>{toCount(skill.dependents, 'skill')}</a> : null],
           ['Repository', /^https?:\/\//i.test(skill.repository) ? <Repository url={skill.repository} /> : null],
-          [
-            'Forked from',
-            forkedFrom && (
-              <NameLink
-                href={addresses.skill(forkedFrom.fullName)}
-                name={`${forkedFrom.fullName} ${forkedFrom.version}`}
-              />
-            ),
-          ],
+          ['Forked from', skill.forkedFrom && <VersionLink {...skill.forkedFrom} />],
           ['Origin', skill.origin.kind === 'local' ? null : <Origin of={skill.origin} />],
         ]}
       />

@@ -4,15 +4,8 @@ import { Markdown } from '../../ui/lazy-components.tsx'
 import { Empty, Notice, toBytesText } from '../../ui/parts.tsx'
 import { Download } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
-import {
-  isPicture,
-  toApiAddress,
-  toContentBytes,
-  toFileAddress,
-  toTab,
-  decodeShownText,
-  type ShownSkill,
-} from './shown-skill.ts'
+import type { ShownSkill } from './shown-skill.ts'
+import { decodeShownText, isPicture, toApiAddress, toContentBytes, toFileAddress, toTab } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
 

@@ -2,6 +2,7 @@ import { toMarkedText } from '@skillstead/protocol'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
+import { CodeLine } from '../../ui/parts.tsx'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
@@ -61,23 +62,15 @@ function Source({ lines, place, language }: { lines: readonly string[]; place: n
   return (
     <pre class="lines">
       {lines.map((line, at) => {
-        const content = parts?.[at]?.map(([text, kind], part) =>
-          kind ? (
-            <span key={part} class={`code-${kind}`}>
-              {text}
-            </span>
-          ) : (
-            text
-          ),
-        )
+        const content = parts?.[at]?.length ? <CodeLine of={parts[at]} /> : line
         return (
           <>
             {at === place ? (
               <mark key={at} ref={marked}>
-                {content?.length ? content : line || ' '}
+                {content || ' '}
               </mark>
             ) : (
-              (content ?? line)
+              content
             )}
             {'\n'}
           </>
