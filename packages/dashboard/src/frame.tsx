@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
 import { signOut, useMe } from './session.ts'
 import { site } from './site.ts'
-import { Outcome, useAction } from './ui/form.tsx'
+import { ActionButton } from './ui/form.tsx'
 import { Icon, Logo } from './ui/icon.tsx'
 import { Badge, toCount } from './ui/parts.tsx'
 import { SignInLink } from './ui/sign-in-link.tsx'
@@ -104,10 +104,10 @@ function Who() {
   const me = useMe()
   const waiting = me?.notices ?? 0
   const { route } = useLocation()
-  const leave = useAction(async () => {
+  const leave = async () => {
     await signOut()
     route('/')
-  })
+  }
   if (me == null) {
     return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
   }
@@ -128,18 +128,10 @@ function Who() {
         <a href="/account/publish">Publish a skill</a>
         {me.role === 'admin' && <a href="/admin">Operate</a>}
         <hr />
-        <button
-          type="button"
-          aria-disabled={leave.busy}
-          onClick={(event) => {
-            // The menu stays open, since a failure is shown in it.
-            event.stopPropagation()
-            if (!leave.busy) leave.run()
-          }}
-        >
-          Sign out
-        </button>
-        <Outcome of={leave} />
+        {/* The menu stays open, since a failure is shown in it. */}
+        <div onClick={(event) => event.stopPropagation()}>
+          <ActionButton work={leave}>Sign out</ActionButton>
+        </div>
       </Menu>
     </div>
   )

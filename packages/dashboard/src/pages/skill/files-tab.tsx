@@ -128,6 +128,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
   const isPictured = isPicture(path)
   const text = useFileText(shown, path, !isPictured)
   const { fragment } = useAddress().fields
+  const toLineAsked = (found: string) => line ?? (fragment ? findFragmentLine(found, fragment) : undefined)
   if (isPictured) return <Picture class="picture" path={toFileAddress(shown, path)} alt={path} />
   return (
     <Shown of={text}>
@@ -135,12 +136,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
         found === null ? (
           <Empty>This is not a text file. Download it to read it.</Empty>
         ) : (
-          <TextPages
-            text={found}
-            path={path}
-            shown={shown}
-            lineAsked={line ?? (fragment ? findFragmentLine(found, fragment) : undefined)}
-          />
+          <TextPages text={found} path={path} shown={shown} lineAsked={toLineAsked(found)} />
         )
       }
     </Shown>
