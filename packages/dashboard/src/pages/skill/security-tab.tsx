@@ -152,7 +152,7 @@ const lineCharactersMax = 400
 const fileBytesMax = 1024 * 1024
 
 /** The findings of a version, worst first, in pages. */
-export function SkillFindings({ shown, findings }: { shown: ShownSkill; findings: readonly ScanFinding[] }) {
+function SkillFindings({ shown, findings }: { shown: ShownSkill; findings: readonly ScanFinding[] }) {
   const { fields } = useAddress()
   const sorted = useMemo(() => sortFindings(findings), [findings])
   const totalPages = Math.ceil(sorted.length / pageFindings)
@@ -210,7 +210,7 @@ function Finding({ shown, finding, open }: { shown: ShownSkill; finding: ScanFin
 }
 
 /** The link to the line, or to the file where it has no lines or is packed into another. */
-export function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
+function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
   const { shown, finding, hasLines = true } = props
   const { path, line } = finding
   const [outer = ''] = path.split('!/', 1)
@@ -285,20 +285,20 @@ function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; fin
 const toComparable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
 
-export const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
+const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
   safe: 'The scan found no reason against it, which is no proof that it is harmless.',
   caution: 'Read the findings before you install it.',
   dangerous: 'Do not install it.',
 }
 
-export const riskSentences: Readonly<Record<Security['risk'], string>> = {
+const riskSentences: Readonly<Record<Security['risk'], string>> = {
   none: 'It requests no access to your machine.',
   low: 'It requests little access to your machine.',
   medium: 'It requests some access to your machine and its data.',
   high: 'It requests much access to your machine and its data, whatever the purpose.',
 }
 
-export const signalSentences: Readonly<Record<ScanFinding['signal'], string>> = {
+const signalSentences: Readonly<Record<ScanFinding['signal'], string>> = {
   hostile: 'This has no harmless purpose.',
   suspicious: 'Review this.',
   power: 'This is fine if you want it; it shows what the skill can do.',
