@@ -41,9 +41,7 @@ export const addresses = {
  * The path of a URL below this node. A page that is open under another host name of the node may only load pictures
  * from that host, so it uses paths.
  */
-export function toOwnPath(address: string): string {
-  return new URL(address, location.href).pathname.slice(nodePath.length)
-}
+export const toOwnPath = (address: string): string => new URL(address, location.href).pathname.slice(nodePath.length)
 
 type Fields = Record<string, string | undefined>
 
@@ -53,12 +51,7 @@ type Fields = Record<string, string | undefined>
  */
 export function useAddress(): { fields: Record<string, string>; change(some: Fields, replace?: boolean): void } {
   const { path, query, route } = useLocation()
-  return {
-    fields: query,
-    change(some, replace = false) {
-      route(toAddress(path, { ...query, ...some }), replace)
-    },
-  }
+  return { fields: query, change: (some, replace) => route(toAddress(path, { ...query, ...some }), replace) }
 }
 
 /** An address of this node; fields without a value are left out. */
