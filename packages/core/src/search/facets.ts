@@ -1,5 +1,6 @@
-import { type SearchFacets, searchFilters } from '@skillstead/protocol'
+import { type SearchFacets, searchFilters, skillClients } from '@skillstead/protocol'
 import type { FilterRow } from './filters.ts'
+import { toClientBit } from './loading-clients.ts'
 
 /** Maximum values of a facet in an answer: the most frequent ones. */
 const valuesMax = 15
@@ -12,11 +13,13 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const license = new Map<string, number>()
   const owner = new Map<string, number>()
   const keyword = new Map<string, number>()
+  const loadedBy = new Map<number, number>()
   const scores = offeredScores.map((value) => ({ value, least: Number(value), count: 0 }))
   for (const row of rows) {
     add(category, row.category)
     add(license, row.license)
     add(owner, row.owner)
+    loadedBy.set(row.loadedBy, (loadedBy.get(row.loadedBy) ?? 0) + 1)
     for (const word of row.keywords) add(keyword, word)
     for (const step of scores) if (row.securityScore !== null && row.securityScore >= step.least) step.count++
   }
@@ -26,7 +29,12 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
     owner: toValues(owner),
     keyword: toValues(keyword),
     minSecurityScore: scores.map(({ value, count }) => ({ value, count })),
+    client: skillClients.map(({ id }) => ({ value: id, count: countClient(loadedBy, toClientBit(id)) })),
   }
+}
+
+function countClient(loadedBy: ReadonlyMap<number, number>, bit: number): number {
+  return [...loadedBy].reduce((sum, [bits, count]) => ((bits & bit) === 0 ? sum : sum + count), 0)
 }
 
 function add(counts: Map<string, number>, value: string): void {
