@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { Table } from './page.tsx'
 
-interface Series {
+/** A line of the chart. */
+export interface Series {
   readonly label: string
   readonly values: readonly number[]
 }
