@@ -13,13 +13,13 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const license = new Map<string, number>()
   const owner = new Map<string, number>()
   const keyword = new Map<string, number>()
-  const loadedBy = new Map<number, number>()
+  const clients = skillClients.map(({ id }) => ({ value: id, bit: toClientBit(id), count: 0 }))
   const scores = offeredScores.map((value) => ({ value, least: Number(value), count: 0 }))
   for (const row of rows) {
     add(category, row.category)
     add(license, row.license)
     add(owner, row.owner)
-    loadedBy.set(row.loadedBy, (loadedBy.get(row.loadedBy) ?? 0) + 1)
+    for (const client of clients) if ((row.loadedBy & client.bit) !== 0) client.count++
     for (const word of row.keywords) add(keyword, word)
     for (const step of scores) if (row.securityScore !== null && row.securityScore >= step.least) step.count++
   }
@@ -29,12 +29,8 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
     owner: toValues(owner),
     keyword: toValues(keyword),
     minSecurityScore: scores.map(({ value, count }) => ({ value, count })),
-    client: skillClients.map(({ id }) => ({ value: id, count: countClient(loadedBy, toClientBit(id)) })),
+    client: clients.map(({ value, count }) => ({ value, count })),
   }
-}
-
-function countClient(loadedBy: ReadonlyMap<number, number>, bit: number): number {
-  return [...loadedBy].reduce((sum, [bits, count]) => ((bits & bit) === 0 ? sum : sum + count), 0)
 }
 
 function add(counts: Map<string, number>, value: string): void {
