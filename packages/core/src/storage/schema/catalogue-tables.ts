@@ -114,6 +114,11 @@ export const catalogueTables = {
     effect_low: fraction,
     /** Public skills whose latest version requires this skill. */
     dependents: whole,
+    /**
+     * The clients that load the latest version: see `toLoadedBy`. Null if the row was stored before this column existed,
+     * until the document of the skill is built again; the database then finds the skill by no client.
+     */
+    loaded_by: optional(whole),
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
