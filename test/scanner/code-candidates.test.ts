@@ -16,7 +16,7 @@ const host = '"https://collect.badhost.io/"'
 const findRules = (path: string, text: string) =>
   scanFiles([{ path, text }], startMs).findings.map(({ ruleId }) => ruleId)
 /** The rules that apply to what is read from code. */
-const readRules = (language: Language, text: string) => {
+const readRules = (language: Language | 'shell', text: string) => {
   const reading = readCodeText(language, text)
   return codeRules.filter((rule) => matchReading(rule, reading).length > 0).map(({ id }) => id)
 }

@@ -100,7 +100,6 @@ describe('a fact about a Python program', () => {
       'privilege-change TLS ⟸ import ssl\nc = ssl._create_unverified_context()',
       'destruction ~ ⟸ import shutil, pathlib\nshutil.rmtree(pathlib.Path.home())',
       'package-install ? -m pip install x ⟸ import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "x"])',
-      'listener 0.0.0.0 ⟸ import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 9))',
       'startup-write ~/.ssh/authorized_keys ⟸ from pathlib import Path\nwith (Path.home() / ".ssh" / "authorized_keys").open("a") as f:\n  f.write("k")',
       `program-run id ⟸ exec("import os\\nos.system('id')")`,
       `program-run id ⟸ import subprocess\nsubprocess.run("python3 -c import(1)".split())\nsubprocess.run(["python3", "-c", "import os; os.system('id')"])`,

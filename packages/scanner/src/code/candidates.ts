@@ -37,18 +37,17 @@ const plants = regexWith('i')`rc["'\x60]|profile|zshenv|bash_|rc\.local|environm
   ld\.so|claude|agents\.md|mcp|cursor|windsurf|rules["'\x60/]|copilot|codex|openclaw|settings\.json|gemini|soul\.md|
   ["'\x60]\s{0,9}(\+|\s)\s{0,9}["'\x60]\w`
 const writes = /writ|append|open|copy|\bcp|rename|move|replace|retrieve|download/i
-/** Functions that delete, change rights or accept connections. */
+/** Functions that delete or change rights. */
 const grave =
   /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
 /** Programs of the network, operations that hide a text, files that others obey, rights, and data that may be lost. */
 const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
   s_client|mail|dig|nslookup|gist|s3|gsutil|base64|base32|xxd|openssl|rev|tr|eval|source|printf|gunzip|zcat|at|chmod|rm|
-  dd|shred)\b|/dev/|\bgit\s(add|push|clone)|\bpython\d?\s-m\shttp|
+  dd|shred)\b|/dev/|\bgit\s(add|push|clone)|
   \$['\{(]\w{0,20}[\\:/]|(?<=\w)(""|'')(?=\w)|["']\w{1,8}["']\w|\w\\\w|\$\{?\w{1,20}\}?\$\{?\w|\$0|\$\{!|^\s{0,8}\{\w{1,12},|
   rc\b|profile|authorized_keys|cron|systemd|launch(agents|daemons|ctl)|autostart|hooks|sslverify|mkfs|wipefs|-delete\b|
-  claude|agents\.md|mcp\.json|settings\.json|gemini\.md|soul\.md|\b(python|node|perl|ruby)\d?\s-[ce]\b|systemctl|
-  \bngrok|mkfifo|-R\s\d`
+  claude|agents\.md|mcp\.json|settings\.json|gemini\.md|soul\.md|\b(python|node|perl|ruby)\d?\s-[ce]\b|systemctl|mkfifo`
 
 /** Whether code can do anything that a rule is about. Most code cannot, and need not be read. */
 export function mayMatter(language: CodeLanguage, text: string): boolean {

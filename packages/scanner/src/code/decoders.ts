@@ -1,4 +1,5 @@
 import { brotliDecompressSync, inflateRawSync, inflateSync, unzipSync } from 'node:zlib'
+import { rotateText } from '../text/encodings.ts'
 import { textCharactersMax } from './values.ts'
 
 const inflate = (unpack: (bytes: Buffer, options: { maxOutputLength: number }) => Buffer) => (bytes: string) =>
@@ -12,11 +13,7 @@ const decoders = {
   url: (text) => decodeURIComponent(text),
   escapes: (text) =>
     text.replace(/%u([\da-f]{4})|%([\da-f]{2})/gi, (_, u, x) => String.fromCharCode(parseInt((u ?? x) as string, 16))),
-  rot13: (text) =>
-    text.replace(/[a-z]/gi, (letter) => {
-      const first = letter <= 'Z' ? 65 : 97
-      return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first)
-    }),
+  rot13: rotateText,
   deflate: inflate(inflateSync),
   'raw deflate': inflate(inflateRawSync),
   gzip: inflate(unzipSync),

@@ -75,13 +75,6 @@ const duplicate: Effect = (call, on) => {
   return nothing
 }
 
-/** Listens on all addresses of the machine. */
-const bind: Effect = (call, on) => {
-  const host = textOf(call.args[0]?.items?.[0])
-  if (host === '' || host === '0.0.0.0' || host === '::') on.record('listener', call.code, host)
-  return nothing
-}
-
 /** A request that is sent later. */
 const makeRequest: Effect = (call) => {
   const named = [...call.named].filter(([name]) => name !== 'headers').map(([, value]) => value)
@@ -252,7 +245,6 @@ export const functions = toTable([
   ['socket.{socket,create_connection}', makes('socket')],
   ['socket.{recv,recvfrom}', collects('network-fetch')],
   ['socket.{connect,fileno} os.environ.{items,copy,values,keys}', ({ self }) => self],
-  ['socket.bind', bind],
   ['os.dup2', duplicate],
   ['socket.{gethostbyname,getaddrinfo} dns.resolver.{resolve,query}', resolve],
   ['dns.{,promises.}{resolve,lookup,resolve4,resolveTxt}', resolve],

@@ -28,8 +28,6 @@ export const codeFactKinds = [
   'privilege-change',
   /** Deletes or overwrites data that is not the skill's own; the value is its path. */
   'destruction',
-  /** Accepts connections of other machines. */
-  'listener',
   /** Connects the input and output of a shell to another machine. */
   'shell-connected',
   /** Names a function or module by a computed text; the value is its path. */

@@ -256,9 +256,11 @@ function toBytesOfBits(passage: string, zero: string): string {
   return String.fromCharCode(...bits.slice(0, 8192).map((byte) => parseInt(byte, 2)))
 }
 
+const formsByMark = Map.groupBy(passageForms, ({ mark }) => mark)
+
 function* findEncodedPassages(text: string): Generator<Encoded> {
-  for (const { form, mark, pattern, read } of passageForms) {
-    if (!mark.test(text)) continue
+  const found = [...formsByMark].flatMap(([mark, forms]) => (mark.test(text) ? forms : []))
+  for (const { form, pattern, read } of found) {
     for (const { 0: passage, index } of text.matchAll(pattern)) {
       const plain = read(passage)
       if (plain !== undefined) yield { text: plain, start: index, end: index + passage.length, form }
@@ -346,7 +348,7 @@ const spellings: readonly Spelling[] = [
     sign: rotatedWords,
     signsMin: 2,
     isUsual: false,
-    read: (passage) => passage.replace(/[a-z]/gi, rotateLetter),
+    read: rotateText,
   },
 ]
 
@@ -395,11 +397,15 @@ function removeMarks(passage: string): string {
     .replace(/[ \t]{2,}/g, ' ')
 }
 
-function reverseText(text: string): string {
+/** The characters of a text from its end. */
+export function reverseText(text: string): string {
   return [...text].toReversed().join('')
 }
 
-function rotateLetter(letter: string): string {
-  const first = letter <= 'Z' ? 65 : 97
-  return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first)
+/** ROT13: moves each letter by half of the alphabet. */
+export function rotateText(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) => {
+    const first = letter <= 'Z' ? 65 : 97
+    return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first)
+  })
 }

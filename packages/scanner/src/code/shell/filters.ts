@@ -1,3 +1,4 @@
+import { reverseText } from '../../text/encodings.ts'
 import { decodeAs, readEscapes, type Encoding } from '../decoders.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { connect } from './network.ts'
@@ -86,7 +87,7 @@ const sed: Program = (call) => {
 
 const rev: Program = (call) => {
   const value = readFilterInput(call, call.rest)
-  const text = value.text.replaceAll(/[^\n]+/g, (line) => [...line].toReversed().join(''))
+  const text = value.text.replaceAll(/[^\n]+/g, reverseText)
   return transformValue(value, 'rev', isKnown(value) ? text : undefined)
 }
 

@@ -120,7 +120,6 @@ const netcat: Program = (call) => {
   const { run, input, rest } = call
   const isListening = call.has('-l', '--listen')
   const address = rest[0] && `tcp://${rest[0].text}:${rest[1]?.text ?? ''}/`
-  if (isListening) run.fact('listener', call.option('-p')?.text || rest.at(-1)?.text)
   if (call.option('-e', '-c', '--exec', '--sh-exec')?.text) run.sink('shell-connected', address, [])
   // `nc -z` tests a port.
   return !address || isListening || call.has('-z') ? dependOn([input]) : connect(call, address, input)
@@ -135,9 +134,8 @@ export function connect(call: Call, address: string, input: Value): Value {
 const socat: Program = ({ args, input, run }) => {
   const words = args.map(({ text }) => text).filter((text) => !/^-\w/.test(text))
   const remote = words.find((word) => /^(?:tcp|tcp4|tcp6|udp|udp4|openssl|ssl|tcp-connect):/i.test(word))
-  const listener = words.find((word) => /-l(?:isten)?:/i.test(word))
-  if (listener) run.fact('listener', listener)
-  if (words.some((word) => /^(?:exec|system):/i.test(word)) && (remote || listener))
+  const isListening = words.some((word) => /-l(?:isten)?:/i.test(word))
+  if (words.some((word) => /^(?:exec|system):/i.test(word)) && (remote || isListening))
     run.sink('shell-connected', remote ?? 'socat', [input])
   else if (remote) run.sink('network-send', remote, [input])
   return remote ? withFacts(unknown, [run.fact('network-fetch', remote)]) : dependOn([input])
@@ -196,8 +194,6 @@ const cloud: Program = (call) => {
 /** `ssh host command` runs on another machine, which receives the input. */
 const ssh: Program = (call) => {
   const [host, ...command] = call.rest
-  const forwarding = call.option('-R')
-  if (forwarding) call.run.fact('listener', `ssh -R ${forwarding.text}`)
   const sent = [call.input, ...command]
   if (host && sent.some(({ facts }) => facts.length > 0)) sendFiles(call, `ssh://${host.text.split('@').at(-1)}/`, sent)
   return unknown

@@ -73,9 +73,7 @@ const interpreter =
   (call) => {
     const { program, args, input, run } = call
     const inline = program === 'deno' && args[0]?.text === 'eval' ? call.rest.slice(1) : call.all(...code)
-    if (program === 'php' && call.has('-S')) run.fact('listener', 'php -S')
     const module = language === 'python' ? call.option('-m')?.text : undefined
-    if (module === 'http.server' || module === 'SimpleHTTPServer') run.fact('listener', module)
     if (inline.length > 0) return runInline(joinValues(inline, '\n'), language, call)
     const [file, ...rest] = call.rest
     if (module !== undefined) return dependOn([input, ...args])

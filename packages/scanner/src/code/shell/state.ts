@@ -118,7 +118,7 @@ export class ShellVariables {
 const filesMax = 500
 /** The kinds of facts about a startup file that matter to its owner. */
 const acts: ReadonlySet<CodeFactKind> = new Set([
-  ...(['network-send', 'network-fetch', 'dynamic-run', 'listener', 'shell-connected'] as const),
+  ...(['network-send', 'network-fetch', 'dynamic-run', 'shell-connected'] as const),
   ...(['decode', 'secret-read', 'environment-read'] as const),
 ])
 

@@ -35,11 +35,10 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     ['arecord', 'data-collected', /^(?!-l)/, 'microphone'],
     ['compgen', 'environment-read', /^-[ev]/, ''],
     ['jq yq', 'environment-read', /\$ENV\b(?!\.)|(?:^|[ |])env\b(?!\.)/, ''],
-    // What runs later, and what others can reach
+    // What runs later
     ['systemctl service', 'startup-write', /\benable\b/],
     ['launchctl', 'startup-write', /^(?:load|bootstrap|submit)\b/],
     ['defaults', 'startup-write', /^write \S*loginwindow\S* (?:LoginHook|LogoutHook)/, 'LoginHook'],
-    ['ngrok cloudflared localtunnel lt bore', 'listener', /(?:^| )(?:http|tcp|tunnel|--url|local|share)/],
   ]
 
 /** Folders whose loss concerns more than the task. */
