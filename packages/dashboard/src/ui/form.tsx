@@ -92,11 +92,12 @@ export function Form<Result>(props: {
 
 interface FieldProps {
   readonly label: string
-  /** A hint below the field. */
+  /** A hint below the field. Default: the children. */
+  readonly hint?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
-function Labelled(props: FieldProps & { id: string; hint?: ComponentChildren }) {
+function Labelled(props: FieldProps & { id: string }) {
   const { id, label, hint, children } = props
   return (
     <div class="field">
@@ -112,7 +113,12 @@ function Labelled(props: FieldProps & { id: string; hint?: ComponentChildren }) 
 }
 
 /** A text field with a label and a hint. */
-export function Field({ label, children: hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+export function Field({
+  label,
+  children,
+  hint = children,
+  ...input
+}: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint}>
@@ -125,7 +131,7 @@ export function TextArea(
   props: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string },
 ) {
   const id = useId()
-  const { label, children: hint, value, ...area } = props
+  const { label, children, hint = children, value, ...area } = props
   return (
     <Labelled id={id} label={label} hint={hint}>
       <textarea

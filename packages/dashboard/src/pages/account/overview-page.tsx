@@ -51,9 +51,8 @@ export function OverviewPage() {
               maxLength={254}
               autocomplete="email"
               defaultValue={me.email ?? ''}
-            >
-              For notices about approvals, if this node sends e-mail. Only you see it.
-            </Field>
+              hint="For notices about approvals, if this node sends e-mail. Only you see it."
+            />
           </Form>
           <OwnPicture />
         </>

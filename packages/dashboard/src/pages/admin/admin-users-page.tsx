@@ -2,18 +2,8 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
 import { api } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
-import {
-  ConfirmButton,
-  ActionButton,
-  ActionSelect,
-  Field,
-  Form,
-  SearchField,
-  Select,
-  useAction,
-  type Fields,
-} from '../../ui/form.tsx'
-import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { ConfirmButton, ActionButton, ActionSelect, Field, Form, SearchField, Select } from '../../ui/form.tsx'
+import { DataTable, Page, toNameColumn, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
 import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
 
@@ -23,7 +13,7 @@ const plans = ['free', 'pro', 'team', 'enterprise'] as const
 const roleOptions = ['user', ['admin', 'administrator']] as const
 
 const columns: readonly Column<User>[] = [
-  { title: 'User', names: true, by: ({ username }) => username, cell: ({ username }) => <UserLink name={username} /> },
+  toNameColumn('User', ({ username }) => username, UserLink),
   toTimeColumn('Since', ({ createdAt }) => createdAt),
   {
     title: 'Plan',
@@ -132,25 +122,21 @@ function IssuedKey({ username }: { username: string }) {
   )
 }
 
-function NewUser() {
-  const [made, setMade] = useState<{ username: string; key: string; keyExpiresAt?: string | null }>()
-  const action = useAction(async ({ username = '', plan, role }: Fields) => {
-    setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
-  })
-  if (made) {
-    return (
-      <NewSecret label="The new key" text={made.key} expiresAt={made.keyExpiresAt} onDone={() => setMade(undefined)}>
-        This is the first key of {made.username}. Pass it on over a safe channel: it is shown only once.
+const NewUser = () => (
+  <Form
+    card="Create a user"
+    work={({ username = '', plan, role }) =>
+      api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] })
+    }
+    answer={({ username, key, keyExpiresAt }, close) => (
+      <NewSecret label="The new key" text={key} expiresAt={keyExpiresAt} onDone={close}>
+        This is the first key of {username}. Pass it on over a safe channel: it is shown only once.
       </NewSecret>
-    )
-  }
-  return (
-    <Form card="Create a user" action={action} submit="Create user">
-      <Field label="Name" name="username" required>
-        Lower-case letters, digits and hyphens.
-      </Field>
-      <Select label="Plan" name="plan" options={plans} />
-      <Select label="Role" name="role" options={roleOptions} />
-    </Form>
-  )
-}
+    )}
+    submit="Create user"
+  >
+    <Field label="Name" name="username" required hint="Lower-case letters, digits and hyphens." />
+    <Select label="Plan" name="plan" options={plans} />
+    <Select label="Role" name="role" options={roleOptions} />
+  </Form>
+)

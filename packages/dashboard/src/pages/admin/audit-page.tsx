@@ -41,9 +41,8 @@ export function AuditPage() {
   )
 }
 
-function Actor({ of }: { of: string | null }) {
-  return of === null ? <>the node</> : <NameLink href={toAddress('/admin/audit', { actor: of })} name={of} />
-}
+const Actor = ({ of }: { of: string | null }) =>
+  of === null ? <>the node</> : <NameLink href={toAddress('/admin/audit', { actor: of })} name={of} />
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
@@ -64,13 +63,11 @@ function Subject({ of: { action, subject } }: { of: Entry }) {
   )
 }
 
-function Details({ of: { id, action, subject, data } }: { of: Entry }) {
-  return (
-    <details>
-      <summary>
-        JSON <span class="unseen">of {toActionWords(action)}</span>
-      </summary>
-      <code>{toJsonLine({ id, action, subject, ...data })}</code>
-    </details>
-  )
-}
+const Details = ({ of: { id, action, subject, data } }: { of: Entry }) => (
+  <details>
+    <summary>
+      JSON <span class="unseen">of {toActionWords(action)}</span>
+    </summary>
+    <code>{toJsonLine({ id, action, subject, ...data })}</code>
+  </details>
+)

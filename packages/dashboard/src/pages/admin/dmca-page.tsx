@@ -25,7 +25,7 @@ const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string
 
 /** Takedown cases with the statements of the parties. */
 export function DmcaPage() {
-  const { found, filter } = useItemsByStatus(['dmca'], statuses, '', (status, page) => api.listDmca({ status, page }))
+  const { found, filter } = useItemsByStatus(['dmca'], statuses, 'all', api.listDmca)
   return (
     <Page title="Takedowns" hint="Notices of copyright holders (DMCA), and the answers of the owners.">
       {filter}

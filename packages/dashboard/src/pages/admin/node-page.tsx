@@ -60,24 +60,22 @@ async function readQueues() {
   ] as const
 }
 
-function Contents({ of: { counts, search, log, scans } }: { of: Overview }) {
-  return (
-    <>
-      <Figures
-        of={[
-          ['Skills', counts.skills, '/?sort=recent'],
-          ['Versions', counts.versions],
-          ['Packs', counts.packs, '/packs'],
-          ['Users', counts.users, '/admin/users'],
-          ['Entries of the public log', log.size],
-          [search.ready ? 'Skills that search finds' : 'In the search index so far', search.documents],
-          ['Versions that wait for a scan', scans.pending],
-        ]}
-      />
-      <Rescan />
-    </>
-  )
-}
+const Contents = ({ of: { counts, search, log, scans } }: { of: Overview }) => (
+  <>
+    <Figures
+      of={[
+        ['Skills', counts.skills, '/?sort=recent'],
+        ['Versions', counts.versions],
+        ['Packs', counts.packs, '/packs'],
+        ['Users', counts.users, '/admin/users'],
+        ['Entries of the public log', log.size],
+        [search.ready ? 'Skills that search finds' : 'In the search index so far', search.documents],
+        ['Versions that wait for a scan', scans.pending],
+      ]}
+    />
+    <Rescan />
+  </>
+)
 
 function Jobs({ of: { pending, due, failed, oldestAt } }: { of: Overview['outbox'] }) {
   const isLate = oldestAt !== null && Date.parse(oldestAt) <= Date.now()
@@ -132,11 +130,10 @@ function Rescan() {
 }
 
 /** The upstreams whose sync is paused until an administrator decides. */
-function Alarms({ of }: { of: Overview['alarms'] }) {
-  return of.map(({ upstream, code, message, at }) => (
+const Alarms = ({ of }: { of: Overview['alarms'] }) =>
+  of.map(({ upstream, code, message, at }) => (
     <p key={upstream} class="notice bad">
       <Badge tone="bad">{toWords(code)}</Badge> The copy of <a href={addresses.mirror(upstream)}>{upstream}</a> paused{' '}
       <Time at={at} />: {message}
     </p>
   ))
-}

@@ -1,6 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { ActionButton } from '../../ui/form.tsx'
-import { Page, Shown, Table, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { Page, Shown, Table, toNameColumn, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Empty, Notice, Time, toBytesText, Figures } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 
@@ -13,18 +13,17 @@ const size: Column<{ bytes: number }> = {
 
 type Storage = Awaited<ReturnType<typeof api.getStorage>>
 const largest: readonly Column<Storage['largest'][number]>[] = [
-  {
-    title: 'Skill',
-    names: true,
-    by: ({ fullName }) => fullName,
-    cell: ({ fullName }) => <SkillLink name={fullName} />,
-  },
+  toNameColumn('Skill', ({ fullName }) => fullName, SkillLink),
   size,
 ]
 
 type Backup = Awaited<ReturnType<typeof api.listBackups>>['backups'][number]
 const backupColumns: readonly Column<Backup>[] = [
-  { title: 'File', names: true, by: ({ name }) => name, cell: ({ name }) => <code>{name}</code> },
+  toNameColumn(
+    'File',
+    ({ name }) => name,
+    ({ name }) => <code>{name}</code>,
+  ),
   toTimeColumn('Made', ({ createdAt }) => createdAt),
   { title: 'By', by: ({ scheduled }) => Number(scheduled), cell: ({ scheduled }) => (scheduled ? 'schedule' : 'hand') },
   size,

@@ -112,13 +112,11 @@ function TrendingSkill({ entry, span, most }: { entry: Entry; span: string; most
   )
 }
 
-function Bar({ kind, value, most }: { kind: 'now' | 'then'; value: number; most: number }) {
-  return (
-    <svg class={`bar ${kind}`} aria-hidden="true">
-      <rect width={`${(100 * value) / Math.max(1, most)}%`} height="100%" rx="2" />
-    </svg>
-  )
-}
+const Bar = ({ kind, value, most }: { kind: 'now' | 'then'; value: number; most: number }) => (
+  <svg class={`bar ${kind}`} aria-hidden="true">
+    <rect width={`${(100 * value) / Math.max(1, most)}%`} height="100%" rx="2" />
+  </svg>
+)
 
 function Growth({ growth, previousInstalls }: Entry) {
   if (previousInstalls === 0) return <span class="good">new in this period</span>

@@ -13,7 +13,7 @@ import {
   useAction,
   type Fields,
 } from '../../ui/form.tsx'
-import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
+import { type Column, DataTable, toNameColumn, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
 
 const roleWords: Readonly<Record<MemberRole, string>> = {
@@ -43,12 +43,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
     if (username === me.username) route('/account')
   }
   const columns: readonly Column<Member>[] = [
-    {
-      title: 'User',
-      names: true,
-      by: ({ username }) => username,
-      cell: ({ username }) => <UserLink name={username} />,
-    },
+    toNameColumn('User', ({ username }) => username, UserLink),
     {
       title: 'Role',
       by: (member) => memberRoles.indexOf(member.role),

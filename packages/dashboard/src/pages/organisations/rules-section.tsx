@@ -103,9 +103,7 @@ function PolicyFields({ policy }: { policy: Policy }) {
         Usernames. Empty: all who may review.
       </Field>
       <Select label="Worst verdict of the scan" name="verdict" value={policy.verdict} options={verdicts} />
-      <Field label="Licences" name="licenses" defaultValue={join(licenses)}>
-        Such as MIT, Apache-2.0.
-      </Field>
+      <Field label="Licences" name="licenses" defaultValue={join(licenses)} hint="Such as MIT, Apache-2.0." />
       <Choices
         label="No version may have"
         name="withoutAccess"
@@ -118,32 +116,28 @@ function PolicyFields({ policy }: { policy: Policy }) {
       </Field>
       <Choices label="Required fields" name="requires" options={requirableFields} chosen={requires} />
       <Field label="Maximum bytes" name="sizeMax" type="number" min={1} defaultValue={sizeMax} />
-      <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern}>
-        As in acme-*.
-      </Field>
+      <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern} hint="As in acme-*." />
       <Choices label="Roles that may make a skill public" name="publicBy" options={memberRoles} chosen={publicBy} />
     </>
   )
 }
 
-function Choices<T extends string>(props: {
+const Choices = <T extends string>(props: {
   label: string
   name: string
   options: readonly T[]
   titles?: Readonly<Record<T, string>>
   chosen: readonly T[] | undefined
-}) {
-  return (
-    <fieldset>
-      <legend>{props.label}</legend>
-      {props.options.map((value) => (
-        <Check key={value} name={`${props.name}.${value}`} defaultChecked={props.chosen?.includes(value)}>
-          {props.titles?.[value] ?? value}
-        </Check>
-      ))}
-    </fieldset>
-  )
-}
+}) => (
+  <fieldset>
+    <legend>{props.label}</legend>
+    {props.options.map((value) => (
+      <Check key={value} name={`${props.name}.${value}`} defaultChecked={props.chosen?.includes(value)}>
+        {props.titles?.[value] ?? value}
+      </Check>
+    ))}
+  </fieldset>
+)
 
 /** The policy that the fields of the form demand; empty fields demand nothing. */
 function toPolicy(fields: Record<string, string>): Policy {
@@ -164,6 +158,4 @@ function toPolicy(fields: Record<string, string>): Policy {
   }
 }
 
-function unlessEmpty<T>(values: readonly T[]): T[] | undefined {
-  return values.length > 0 ? [...values] : undefined
-}
+const unlessEmpty = <T,>(values: readonly T[]): T[] | undefined => (values.length > 0 ? [...values] : undefined)

@@ -84,9 +84,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           </ul>
           {mayAdminister && (
             <Form action={addSkill} submit="Give the role">
-              <Field label="Skill" name="skill" required>
-                Its name without the organisation.
-              </Field>
+              <Field label="Skill" name="skill" required hint="Its name without the organisation." />
               <Select label="Role" name="role" value="reader" options={teamRoles} />
             </Form>
           )}

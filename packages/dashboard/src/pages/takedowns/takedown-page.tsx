@@ -32,24 +32,22 @@ function Case({ id }: { id: string }) {
   )
 }
 
-function CaseShown({ of }: { of: DmcaCase }) {
-  return (
-    <>
-      <p class="facts">
-        <Badge>{toWords(of.status)}</Badge>
-        {of.skill && <SkillLink name={of.skill.fullName} />}
-        <Time at={of.submittedAt} verb="sent" />
-        {of.counterNoticeUntil && (
-          <span>
-            restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
-          </span>
-        )}
-        <code>{of.id}</code>
-      </p>
-      <Statements of={of} />
-    </>
-  )
-}
+const CaseShown = ({ of }: { of: DmcaCase }) => (
+  <>
+    <p class="facts">
+      <Badge>{toWords(of.status)}</Badge>
+      {of.skill && <SkillLink name={of.skill.fullName} />}
+      <Time at={of.submittedAt} verb="sent" />
+      {of.counterNoticeUntil && (
+        <span>
+          restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
+        </span>
+      )}
+      <code>{of.id}</code>
+    </p>
+    <Statements of={of} />
+  </>
+)
 
 /** The token is sent with one request and not stored. */
 function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
@@ -58,9 +56,7 @@ function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void 
   })
   return (
     <Form card="Use the token of this case" action={action} submit="Show what was stated">
-      <Field label="Token" name="token" type="password" required autocomplete="off">
-        It begins with sct_.
-      </Field>
+      <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
     </Form>
   )
 }
@@ -102,9 +98,7 @@ function CounterNotice({ id }: { id: string }) {
         <Check name="jurisdictionConsent" required>
           I consent to the jurisdiction of the court of my district, and accept service of process from the claimant.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200}>
-          Your full name, typed.
-        </Field>
+        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
       </Form>
     </details>
   )

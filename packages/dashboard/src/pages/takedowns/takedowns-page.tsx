@@ -73,27 +73,23 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
         <Check name="accuracy" required>
           This notice is accurate, and, under penalty of perjury, I am authorized to act for the owner of the work.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200}>
-          Your full name, typed.
-        </Field>
+        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
       </Form>
     </section>
   )
 }
 
-function NoticeSent({ of: { id, caseToken } }: { of: Sent }) {
-  return (
-    <Page title="The notice was sent">
-      <p role="status">
-        See the <a href={addresses.takedown(id)}>page of the case</a> for its state. The token below gives access to all
-        statements. Copy it now: it is shown only once.
-      </p>
-      <div class="card secret">
-        <Copyable text={caseToken} label="Copy the token" />
-      </div>
-    </Page>
-  )
-}
+const NoticeSent = ({ of: { id, caseToken } }: { of: Sent }) => (
+  <Page title="The notice was sent">
+    <p role="status">
+      See the <a href={addresses.takedown(id)}>page of the case</a> for its state. The token below gives access to all
+      statements. Copy it now: it is shown only once.
+    </p>
+    <div class="card secret">
+      <Copyable text={caseToken} label="Copy the token" />
+    </div>
+  </Page>
+)
 
 function CaseFinder() {
   const { route } = useLocation()

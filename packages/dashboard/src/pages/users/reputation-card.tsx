@@ -60,38 +60,36 @@ function Parts({ reputation }: { reputation: Reputation }) {
   )
 }
 
-function Components({ of }: { of: Reputation['components'] }) {
-  return (
-    <table class="components">
-      <caption class="unseen">Components of the score</caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">Component</th>
-          <th scope="col">Points</th>
+const Components = ({ of }: { of: Reputation['components'] }) => (
+  <table class="components">
+    <caption class="unseen">Components of the score</caption>
+    <thead class="unseen">
+      <tr>
+        <th scope="col">Component</th>
+        <th scope="col">Points</th>
+      </tr>
+    </thead>
+    <tbody>
+      {components.map(({ name, title, most }) => (
+        <tr key={name}>
+          <th scope="row">
+            {title}
+            <meter min={0} max={most} value={of[name]} aria-label={title} />
+          </th>
+          <td>
+            {of[name]} of {most}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {components.map(({ name, title, most }) => (
-          <tr key={name}>
-            <th scope="row">
-              {title}
-              <meter min={0} max={most} value={of[name]} aria-label={title} />
-            </th>
-            <td>
-              {of[name]} of {most}
-            </td>
-          </tr>
-        ))}
-        {of.penalties < 0 && (
-          <tr>
-            <th scope="row">Penalties</th>
-            <td class="bad">{of.penalties}</td>
-          </tr>
-        )}
-      </tbody>
-    </table>
-  )
-}
+      ))}
+      {of.penalties < 0 && (
+        <tr>
+          <th scope="row">Penalties</th>
+          <td class="bad">{of.penalties}</td>
+        </tr>
+      )}
+    </tbody>
+  </table>
+)
 
 const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
 

@@ -38,21 +38,19 @@ function Author({ username }: { username: string }) {
   )
 }
 
-function Heading({ user: { avatarUrl, displayName, username } }: { user: User }) {
-  return (
-    <span class="person">
-      <Picture path={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
-      <span>
-        <bdi>{displayName || username}</bdi>
-        {displayName && displayName !== username && (
-          <small>
-            <bdi>{username}</bdi>
-          </small>
-        )}
-      </span>
+const Heading = ({ user: { avatarUrl, displayName, username } }: { user: User }) => (
+  <span class="person">
+    <Picture path={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
+    <span>
+      <bdi>{displayName || username}</bdi>
+      {displayName && displayName !== username && (
+        <small>
+          <bdi>{username}</bdi>
+        </small>
+      )}
     </span>
-  )
-}
+  </span>
+)
 
 function Profile({ user }: { user: User }) {
   const { counts } = user

@@ -66,9 +66,8 @@ export function PublishPage() {
 /** An error in the dropped files, with a message of the dashboard. */
 class DropError extends Error {}
 
-function publishUpload({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
-  return api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
-}
+const publishUpload = ({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> =>
+  api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
 
 const leftOutShownMax = 5
 
@@ -168,12 +167,8 @@ function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes):
           onChange={setOwner}
         />
       )}
-      <Field label="Name" name="name">
-        Empty: the name in SKILL.md.
-      </Field>
-      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*">
-        Empty: the next patch version.
-      </Field>
+      <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
+      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
       <TextArea label="What changed" name="changelog" maxLength={10000} />
       <Select label="Visibility" name="visibility" options={[unchanged, ...toVisibilityOptions(owner || undefined)]} />
     </Form>

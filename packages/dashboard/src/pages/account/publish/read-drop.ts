@@ -32,9 +32,7 @@ export async function readDrop(event: Event): Promise<Upload> {
   return { ...(await packDroppedFolder(files, root)), leftOut: listSkipped(found.map(toFilePath), root) }
 }
 
-function isArchive({ name }: File): boolean {
-  return /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
-}
+const isArchive = ({ name }: File): boolean => /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
 
 async function toArchiveUpload(file: File): Promise<Upload> {
   const body = new Uint8Array(await file.arrayBuffer())
@@ -89,6 +87,5 @@ function refuseNestedGit(paths: readonly string[], root: string): void {
 }
 
 /** Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
-function toFilePath(file: FileWithPath): string {
-  return (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
-}
+const toFilePath = (file: FileWithPath): string =>
+  (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
