@@ -41,9 +41,7 @@ export const addresses = {
  * The path of a URL below this node. A page that is open under another host name of the node may only load pictures
  * from that host, so it uses paths.
  */
-export function toOwnPath(address: string): string {
-  return new URL(address, location.href).pathname.slice(nodePath.length)
-}
+export const toOwnPath = (address: string): string => new URL(address, location.href).pathname.slice(nodePath.length)
 
 type Fields = Record<string, string | undefined>
 

@@ -3,9 +3,7 @@ import { api, useData } from './api.ts'
 import { useMe } from './session.ts'
 
 /** The organisations that the signed-in user is a member of, by name; at most 100. */
-export function readOrganisations() {
-  return api.listOrganisations({ limit: 100 })
-}
+export const readOrganisations = () => api.listOrganisations({ limit: 100 })
 
 /** The organisations of the signed-in user; no request is sent for a visitor. */
 export function useOrganisations(enabled = true) {
@@ -13,10 +11,19 @@ export function useOrganisations(enabled = true) {
   return useData(['organisations', me?.username], readOrganisations, Boolean(me) && enabled)
 }
 
-/** Whether a role has a right; a user without a role has none. */
-export function mayDo(role: MemberRole | null | undefined, right: Right): boolean {
-  return role != null && rightsByRole[role].includes(right)
+/** The names that the signed-in user may publish under, with their titles: the own one as an empty name, which is first. */
+export function useOwners(): readonly (readonly [name: string, title: string])[] {
+  const me = useMe()
+  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  return [
+    ['', `${me?.username}, you`],
+    ...organisations.map(({ name, displayName }) => [name, displayName || name] as const),
+  ]
 }
+
+/** Whether a role has a right; a user without a role has none. */
+export const mayDo = (role: MemberRole | null | undefined, right: Right): boolean =>
+  role != null && rightsByRole[role].includes(right)
 
 /**
  * The role of the signed-in user for the skills of an owner: `owner` for the own ones, the role of a member for those of
@@ -38,19 +45,17 @@ export interface SectionProps {
 type Choice = 'public' | 'internal' | 'organisation' | 'private'
 
 /** The options for the skills of an organisation, or of a user. */
-export function toVisibilityOptions(organisation: string | undefined): readonly (readonly [Choice, string])[] {
-  return [
-    ['public', 'Public: all users and guests'],
-    ['internal', 'Internal: users of this node'],
-    ...(organisation ? ([['organisation', `Internal: members of ${organisation}`]] as const) : []),
-    [
-      'private',
-      organisation
-        ? `Private: members of ${organisation} who may publish or review, and collaborators`
-        : 'Private: you and your collaborators',
-    ],
-  ]
-}
+export const toVisibilityOptions = (organisation: string | undefined): readonly (readonly [Choice, string])[] => [
+  ['public', 'Public: all users and guests'],
+  ['internal', 'Internal: users of this node'],
+  ...(organisation ? ([['organisation', `Internal: members of ${organisation}`]] as const) : []),
+  [
+    'private',
+    organisation
+      ? `Private: members of ${organisation} who may publish or review, and collaborators`
+      : 'Private: you and your collaborators',
+  ],
+]
 
 /** The fields of a publication for a choice; none for an empty one. */
 export function toVisibilityFields(choice: string | undefined, organisation: string | undefined) {
@@ -63,9 +68,7 @@ export function toVisibilityFields(choice: string | undefined, organisation: str
 }
 
 /** The owner of a skill: a user or an organisation. */
-export function toOwner(fullName: string): string {
-  return fullName.split('/')[0]!
-}
+export const toOwner = (fullName: string): string => fullName.split('/')[0]!
 
 /**
  * What the signed-in user may do with a skill as its owner, or as a member of the organisation that owns it, and whether

@@ -13,14 +13,10 @@ async function readSession(): Promise<Me | null> {
   return user && { ...user, notices }
 }
 
-function useSession() {
-  return useData(sessionKey, readSession)
-}
+const useSession = () => useData(sessionKey, readSession)
 
 /** The signed-in user: undefined while unknown, null for a visitor. */
-export function useMe(): Me | null | undefined {
-  return useSession().data
-}
+export const useMe = (): Me | null | undefined => useSession().data
 
 /** Resolves when the page knows whether a user is signed in, or that it cannot know. */
 export async function ensureSession(): Promise<void> {
@@ -28,9 +24,7 @@ export async function ensureSession(): Promise<void> {
 }
 
 /** Whether the page knows that no user is signed in. */
-export function isVisitor(): boolean {
-  return queries.getQueryData(sessionKey) === null
-}
+export const isVisitor = (): boolean => queries.getQueryData(sessionKey) === null
 
 /** The error of the request for the signed-in user, and a function to retry it. */
 export function useSessionFailure(): { error: unknown; retry: () => unknown } | undefined {
@@ -39,9 +33,7 @@ export function useSessionFailure(): { error: unknown; retry: () => unknown } | 
 }
 
 /** Whether a visitor of a private node was refused something, and has to sign in. */
-export function useIsClosed(): boolean {
-  return useData(closedKey, () => Promise.resolve(site.isPrivate), false).data === true
-}
+export const useIsClosed = (): boolean => useData(closedKey, () => Promise.resolve(site.isPrivate), false).data === true
 
 /** Watches responses for an expired session, a private node, and a node that is available again. */
 export function watchSession(): void {
@@ -53,9 +45,7 @@ export function watchSession(): void {
   })
 }
 
-function isAboutSession([first]: readonly unknown[]): boolean {
-  return first === sessionKey[0] || first === closedKey[0]
-}
+const isAboutSession = ([first]: readonly unknown[]): boolean => first === sessionKey[0] || first === closedKey[0]
 
 async function learnWhy(): Promise<void> {
   if (queries.getQueryData(sessionKey)) await reloadData(...sessionKey)

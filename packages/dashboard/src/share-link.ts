@@ -39,11 +39,9 @@ export function toShareHeaders(address: string): Record<string, string> {
 }
 
 /** Whether a path of the app belongs to the shared skill, which its holder reads on a private node too. */
-export function isSharedPath(path: string): boolean {
-  return opened !== undefined && `${path}/`.startsWith(`${addresses.skill(opened.fullName)}/`)
-}
+export const isSharedPath = (path: string): boolean =>
+  opened !== undefined && `${path}/`.startsWith(`${addresses.skill(opened.fullName)}/`)
 
 /** The token of the opened share link, if it is that of the skill. */
-export function findShareToken(fullName: string): string | undefined {
-  return opened?.fullName === fullName ? opened.token : undefined
-}
+export const findShareToken = (fullName: string): string | undefined =>
+  opened?.fullName === fullName ? opened.token : undefined

@@ -26,33 +26,26 @@ export function forUsers(Content: FunctionComponent): FunctionComponent {
   }
 }
 
-export function NotHere() {
-  return (
-    <Page title="Nothing here">
-      <p>
-        There is no page at this address. <a href="/">Browse the skills</a> instead.
-      </p>
-    </Page>
-  )
-}
+export const NotHere = () => (
+  <Page title="Nothing here">
+    <p>
+      There is no page at this address. <a href="/">Browse the skills</a> instead.
+    </p>
+  </Page>
+)
 
 /** Shown at the address of a share link that gives no access. */
-export function EndedLink() {
-  return (
-    <Page title="Nothing here">
-      <p>This share link does not exist or has expired. Ask the owner of the skill for a new one.</p>
-    </Page>
-  )
-}
+export const EndedLink = () => (
+  <Page title="Nothing here">
+    <p>This share link does not exist or has expired. Ask the owner of the skill for a new one.</p>
+  </Page>
+)
 
 /** Shown to visitors of a private node in place of every page. */
-export function ClosedNode() {
-  return (
-    <Page title="This node is private">
-      <p>
-        Only its users see its skills. <SignInLink>Sign in</SignInLink>, or ask the operator of this node for an
-        account.
-      </p>
-    </Page>
-  )
-}
+export const ClosedNode = () => (
+  <Page title="This node is private">
+    <p>
+      Only its users see its skills. <SignInLink>Sign in</SignInLink>, or ask the operator of this node for an account.
+    </p>
+  </Page>
+)

@@ -128,12 +128,9 @@ function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boo
       </Item>
     )
   }
+  const title = `Withdraw ${fullName} ${version}?`
   const withdraw = (
-    <ConfirmButton
-      action="Withdraw"
-      title={`Withdraw ${fullName} ${version}?`}
-      work={() => api.deleteQuarantined({ id })}
-    >
+    <ConfirmButton action="Withdraw" title={title} work={() => api.deleteQuarantined({ id })}>
       <p>The version is deleted and will not be published. You can publish a better one.</p>
     </ConfirmButton>
   )

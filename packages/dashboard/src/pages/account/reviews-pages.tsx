@@ -193,10 +193,8 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
         <ConfirmButton
           action={isOwn ? 'Withdraw' : 'Reject'}
           title={`${isOwn ? 'Withdraw' : 'Reject'} ${fullName} ${version}?`}
-          work={async () => {
-            await api.deleteQuarantined({ id })
-            route('/account/reviews')
-          }}
+          work={() => api.deleteQuarantined({ id })}
+          leadsTo="/account/reviews"
         >
           <p>The version is deleted and will not be published. This cannot be undone.</p>
         </ConfirmButton>

@@ -5,7 +5,7 @@ import { Page, ItemList, usePage, Shown } from '../../ui/page.tsx'
 import { Badge, Empty, Time, NameHeading, NewSecret, toCount } from '../../ui/parts.tsx'
 import { useState } from 'preact/hooks'
 import { Form, Check, Field, TextArea, type Fields, ConfirmButton, ActionButton } from '../../ui/form.tsx'
-import { useLocation, useRoute } from 'preact-iso'
+import { useRoute } from 'preact-iso'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 type Delivery = Webhook['deliveries'][number]
@@ -193,25 +193,26 @@ function Rotation({ id }: { id: string }) {
 /** The secret format of Standard Webhooks: 32 random bytes in base64 after `whsec_`. */
 const createSecret = (): string => `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 
-function Change({ webhook }: { webhook: Webhook }) {
-  const { route } = useLocation()
-  const { id } = webhook
-  const remove = async () => {
-    await api.deleteWebhook({ id })
-    route('/account/webhooks')
-  }
-  return (
-    <details class="card">
-      <summary>Change this webhook</summary>
-      <Form work={(fields) => api.updateWebhook({ id, ...toWebhookSettings(fields) })} submit="Save" done="Saved.">
-        <WebhookFields webhook={webhook} />
-      </Form>
-      <ConfirmButton action="Delete the webhook" title="Delete this webhook?" work={remove}>
-        <p>Its pending deliveries are dropped. This cannot be undone.</p>
-      </ConfirmButton>
-    </details>
-  )
-}
+const Change = ({ webhook }: { webhook: Webhook }) => (
+  <details class="card">
+    <summary>Change this webhook</summary>
+    <Form
+      work={(fields) => api.updateWebhook({ id: webhook.id, ...toWebhookSettings(fields) })}
+      submit="Save"
+      done="Saved."
+    >
+      <WebhookFields webhook={webhook} />
+    </Form>
+    <ConfirmButton
+      action="Delete the webhook"
+      title="Delete this webhook?"
+      work={() => api.deleteWebhook({ id: webhook.id })}
+      leadsTo="/account/webhooks"
+    >
+      <p>Its pending deliveries are dropped. This cannot be undone.</p>
+    </ConfirmButton>
+  </details>
+)
 
 /** One delivery: its state, a timeline of its attempts, the sent body, and a retry button. */
 function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {

@@ -112,9 +112,7 @@ function IssuedKey({ username }: { username: string }) {
       </NewSecret>
     )
   }
-  const issue = async () => {
-    setMade(await api.issueKey({ username }))
-  }
+  const issue = async () => setMade(await api.issueKey({ username }))
   return (
     <ConfirmButton class="" action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
       <p>The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.</p>

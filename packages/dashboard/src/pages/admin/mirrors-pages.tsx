@@ -4,7 +4,7 @@ import { Page, ItemList, Shown, usePaged } from '../../ui/page.tsx'
 import { useState } from 'preact/hooks'
 import { Field, Form, Select, TextArea, useAction, type Fields, ConfirmButton, ActionButton } from '../../ui/form.tsx'
 import { Notice, NameHeading, Badge, Time, type Tone, toWords, Copyable, Figures } from '../../ui/parts.tsx'
-import { useLocation, useRoute } from 'preact-iso'
+import { useRoute } from 'preact-iso'
 
 /** The upstreams of the node. */
 export function MirrorsPage() {
@@ -124,12 +124,7 @@ function MirrorFacts({ of }: { of: Mirror }) {
 /** One upstream: its state, refused entries, pending writes, and all actions. */
 export function MirrorPage() {
   const { upstream = '' } = useRoute().params
-  const { route } = useLocation()
   const found = useData(['mirror', upstream], () => api.getMirror({ upstream }))
-  const remove = async () => {
-    await api.removeMirror({ upstream })
-    route('/admin/mirrors')
-  }
   return (
     <Page title={upstream} aside={<a href="/admin/mirrors">All mirrors</a>}>
       <Shown of={found}>
@@ -161,7 +156,12 @@ export function MirrorPage() {
             <Keys of={mirror} />
             <Refused of={mirror.lastReport?.refused ?? []} />
             <Writes upstream={upstream} />
-            <ConfirmButton action="Remove the upstream" title={`Remove ${upstream}?`} work={remove}>
+            <ConfirmButton
+              action="Remove the upstream"
+              title={`Remove ${upstream}?`}
+              work={() => api.removeMirror({ upstream })}
+              leadsTo="/admin/mirrors"
+            >
               <p>Skills imported from it stay here, and are no longer updated.</p>
             </ConfirmButton>
           </>

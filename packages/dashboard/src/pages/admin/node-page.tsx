@@ -116,9 +116,7 @@ function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: 
 /** The node itself rescans after new rules; this button starts a rescan at once. */
 function Rescan() {
   const [waiting, setWaiting] = useState<number>()
-  const work = async () => {
-    setWaiting((await api.startRescan({})).waiting)
-  }
+  const work = async () => setWaiting((await api.startRescan({})).waiting)
   return (
     <>
       <ConfirmButton class="" action="Scan everything again" title="Scan every version again?" work={work}>

@@ -17,6 +17,19 @@ const registryOptions = [
 /** Indexed skills of other registries, and a form that scans a skill before an install. */
 export default function ExternalPage() {
   const me = useMe()
+  const isAdmin = me?.role === 'admin'
+  const { fields, change } = useAddress()
+  const [registry, filter] = useFilter('Registry', 'registry', registryOptions)
+  const verified = fields.verified === 'true' || undefined
+  const wanted = { registry, verified, page: toPageNumber(fields.page) }
+  const found = useData(['external', wanted], () => api.listExternal(wanted))
+  const isNone = found.data?.total === 0 && registry === 'all' && !verified
+  const empty = (
+    <>
+      <p>None are known{isNone ? ' yet' : ' of this kind'}.</p>
+      <p>They appear here when a user reports an install from another registry, or imports a list.</p>
+    </>
+  )
   return (
     <Page
       title="External skills"
@@ -24,27 +37,13 @@ export default function ExternalPage() {
       aside={
         me && (
           <>
-            {me.role === 'admin' && <NewEntry />}
+            {isAdmin && <NewEntry />}
             <ScanForm />
           </>
         )
       }
     >
       <SignInTo class="hint">scan a skill by its URL or its text</SignInTo>
-      <Known />
-    </Page>
-  )
-}
-
-function Known() {
-  const { fields, change } = useAddress()
-  const isAdmin = useMe()?.role === 'admin'
-  const [registry, filter] = useFilter('Registry', 'registry', registryOptions)
-  const verified = fields.verified === 'true' || undefined
-  const wanted = { registry, verified, page: toPageNumber(fields.page) }
-  const found = useData(['external', wanted], () => api.listExternal(wanted))
-  return (
-    <>
       <div class="filters">
         {filter}
         <Check
@@ -54,38 +53,35 @@ function Known() {
           Scanned
         </Check>
       </div>
-      <ItemList
-        of={found}
-        items="externalSkills"
-        empty={
-          <>
-            <p>
-              None are known{found.data?.total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.
-            </p>
-            <p>They appear here when a user reports an install from another registry, or imports a list.</p>
-          </>
-        }
-      >
-        {(skill) => (
-          <li key={skill.id}>
+      <ItemList of={found} items="externalSkills" empty={empty}>
+        {({ id, name, url, description, author, installs, scannedAt, ...skill }) => (
+          <li key={id}>
             <h2>
-              <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
-                <bdi>{skill.name}</bdi>
+              <a href={toWebAddress(url)} rel="noopener noreferrer nofollow">
+                <bdi>{name}</bdi>
               </a>
             </h2>
-            <p dir="auto">{skill.description}</p>
+            <p dir="auto">{description}</p>
             <p class="facts">
               <Badge>{skill.registry}</Badge>
               <SecurityBadge score={skill.securityScore} />
-              {skill.author && <bdi>{skill.author}</bdi>}
-              <Count of={skill.installs} unit="install" />
-              {skill.scannedAt && <Time at={skill.scannedAt} verb="scanned" />}
+              {author && <bdi>{author}</bdi>}
+              <Count of={installs} unit="install" />
+              {scannedAt && <Time at={scannedAt} verb="scanned" />}
             </p>
-            {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
+            {isAdmin && (
+              <ConfirmButton
+                action="Remove"
+                title={`Remove ${name} from the list?`}
+                work={() => api.deleteExternal({ id })}
+              >
+                <p>It returns when a user adds it again, or reports an install of it.</p>
+              </ConfirmButton>
+            )}
           </li>
         )}
       </ItemList>
-    </>
+    </Page>
   )
 }
 
@@ -104,12 +100,6 @@ const NewEntry = () => (
       A URL as above, or a source such as owner/repo@skill. Adding it again scans it again.
     </Field>
   </Form>
-)
-
-const RemoveEntry = ({ id, name }: { id: string; name: string }) => (
-  <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={() => api.deleteExternal({ id })}>
-    <p>It returns when a user adds it again, or reports an install of it.</p>
-  </ConfirmButton>
 )
 
 type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>

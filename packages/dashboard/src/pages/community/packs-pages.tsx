@@ -1,6 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress, nodeUrl } from '../../addresses.ts'
-import { mayDo, useOrganisations, useRoleFor } from '../../organisations.ts'
+import { mayDo, useOwners, useRoleFor } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, type Fields, ConfirmButton } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList, LoadedPage } from '../../ui/page.tsx'
@@ -81,8 +81,7 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
 /** Creates a pack; its skills are named one per line. */
 function NewPack() {
   const { route } = useLocation()
-  const me = useMe()!
-  const owners = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  const owners = useOwners()
   const create = async (fields: Fields) => {
     const { slug } = await api.createPack({
       name: fields.name!,
@@ -96,16 +95,7 @@ function NewPack() {
   }
   return (
     <Form card="Create a pack" work={create} submit="Create pack">
-      {owners.length > 0 && (
-        <Select
-          label="Owner"
-          name="owner"
-          options={[
-            ['', `${me.username}, you`],
-            ...owners.map(({ name, displayName }) => [name, displayName || name] as const),
-          ]}
-        />
-      )}
+      {owners.length > 1 && <Select label="Owner" name="owner" options={owners} />}
       <Field label="Name" name="name" required maxLength={100} />
       <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="Part of its URL. Empty: derived from the name." />
       <TextArea label="Description" name="description" maxLength={2000} />
@@ -123,35 +113,32 @@ type Pack = Awaited<ReturnType<typeof api.getPack>>
 const listingCharactersMax = 8000
 
 /** The share of an agent's context that the listing of a pack takes. */
-function Budget({ of }: { of: Pack['budget'] }) {
-  const characters = of.listingCharacters.toLocaleString('en')
-  if (of.fits) return <Badge tone="good">{characters} characters, fits the context</Badge>
-  return <Badge tone="fair">{characters} characters, over the budget</Badge>
-}
+const Budget = ({ of: { fits, listingCharacters } }: { of: Pack['budget'] }) => (
+  <Badge tone={fits ? 'good' : 'fair'}>
+    {listingCharacters.toLocaleString('en')} characters, {fits ? 'fits the context' : 'over the budget'}
+  </Badge>
+)
 
 /** The context share of a pack as a bar, with an explanation. */
-function BudgetBar({ of }: { of: Pack['budget'] }) {
-  const max = listingCharactersMax.toLocaleString('en')
-  return (
-    <section class="card">
-      <h2>Context budget</h2>
-      <meter
-        min={0}
-        max={listingCharactersMax}
-        high={listingCharactersMax * 0.9}
-        value={Math.min(of.listingCharacters, listingCharactersMax)}
-        aria-label="Share of the context budget"
-      />
-      <p>
-        The names and descriptions take {of.listingCharacters.toLocaleString('en')} of the {max} characters that hosts
-        reserve for their list of skills.{' '}
-        {of.fits
-          ? 'An agent sees all of them.'
-          : 'An agent will not see all of them: remove skills, or shorten descriptions.'}
-      </p>
-    </section>
-  )
-}
+const BudgetBar = ({ of: { fits, listingCharacters } }: { of: Pack['budget'] }) => (
+  <section class="card">
+    <h2>Context budget</h2>
+    <meter
+      min={0}
+      max={listingCharactersMax}
+      high={listingCharactersMax * 0.9}
+      value={Math.min(listingCharacters, listingCharactersMax)}
+      aria-label="Share of the context budget"
+    />
+    <p>
+      The names and descriptions take {listingCharacters.toLocaleString('en')} of the{' '}
+      {listingCharactersMax.toLocaleString('en')} characters that hosts reserve for their list of skills.{' '}
+      {fits
+        ? 'An agent sees all of them.'
+        : 'An agent will not see all of them: remove skills, or shorten descriptions.'}
+    </p>
+  </section>
+)
 
 type Visibility = Pack['visibility']
 
@@ -162,11 +149,11 @@ const visibilityOptions = [
 ] as const
 
 /** Parses lines of `owner/name` or `owner/name@version`. */
-function toMembers(text: string): { name: string; version?: string }[] {
+function toMembers(text: string) {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter(Boolean).map((line) => {
     const [name = '', version] = line.split('@')
-    return version ? { name, version } : { name }
+    return { name, version: version || undefined }
   })
 }
 
@@ -179,66 +166,66 @@ function PackPage({ slug }: { slug: string }) {
   const found = useData(['pack', slug], () => api.getPack({ slug }))
   return (
     <LoadedPage title={slug} of={found}>
-      {(pack) => <PackShown pack={pack} />}
+      {(pack) => (
+        <Page title={pack.name} aside={<Change pack={pack} />}>
+          <p dir="auto">{pack.description}</p>
+          <p class="facts">
+            {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
+            <span>
+              Pack by <UserLink name={pack.curator.username} />
+            </span>
+            <Count of={pack.skills.length} unit="skill" />
+            <Time at={pack.updatedAt} verb="changed" />
+          </p>
+          <div class="side-by-side">
+            <section aria-label="Skills of the pack">
+              {pack.skills.length === 0 ? (
+                <Empty>This pack has no skills that you can see.</Empty>
+              ) : (
+                <SkillList skills={pack.skills} notes={pack.skills.map(toMemberNote)} />
+              )}
+            </section>
+            <aside>
+              <section class="card">
+                <h2>Install</h2>
+                {pack.visibility === 'public' && <Copyable text={`npx skills add ${nodeUrl}/packs/${slug}`} />}
+                <Copyable text={`skillstead install pack:${slug} --url ${nodeUrl}`} />
+              </section>
+              <BudgetBar of={pack.budget} />
+            </aside>
+          </div>
+        </Page>
+      )}
     </LoadedPage>
-  )
-}
-
-function PackShown({ pack }: { pack: Pack }) {
-  const role = useRoleFor(pack.curator.username)
-  return (
-    <Page title={pack.name} aside={mayDo(role, 'publish') && <Change pack={pack} mayManage={mayDo(role, 'manage')} />}>
-      <p dir="auto">{pack.description}</p>
-      <p class="facts">
-        {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
-        <span>
-          Pack by <UserLink name={pack.curator.username} />
-        </span>
-        <Count of={pack.skills.length} unit="skill" />
-        <Time at={pack.updatedAt} verb="changed" />
-      </p>
-      <div class="side-by-side">
-        <section aria-label="Skills of the pack">
-          {pack.skills.length === 0 ? (
-            <Empty>This pack has no skills that you can see.</Empty>
-          ) : (
-            <SkillList skills={pack.skills} notes={pack.skills.map(toMemberNote)} />
-          )}
-        </section>
-        <aside>
-          <section class="card">
-            <h2>Install</h2>
-            {pack.visibility === 'public' && <Copyable text={`npx skills add ${nodeUrl}/packs/${pack.slug}`} />}
-            <Copyable text={`skillstead install pack:${pack.slug} --url ${nodeUrl}`} />
-          </section>
-          <BudgetBar of={pack.budget} />
-        </aside>
-      </div>
-    </Page>
   )
 }
 
 const toMemberNote = ({ pinnedVersion, note }: Pack['skills'][number]): string =>
   [pinnedVersion && `Pinned to ${pinnedVersion}.`, note].filter(Boolean).join(' ')
 
-function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
-  const { route } = useLocation()
-  const { slug } = pack
+/** For those who may publish as the owner of the pack. */
+function Change({ pack }: { pack: Pack }) {
+  const role = useRoleFor(pack.curator.username)
+  const mayManage = mayDo(role, 'manage')
+  const { slug, skills } = pack
+  const notes = new Map(skills.map(({ fullName, note }) => [fullName, note || undefined]))
   const change = (fields: Fields) =>
     api.updatePack({
       slug,
       name: fields.name,
       description: fields.description,
-      skills: keepNotes(pack, toMembers(fields.skills ?? '')),
+      // The form has no field for notes, so skills that stay in the pack keep theirs.
+      skills: toMembers(fields.skills ?? '').map((member) => ({ ...member, note: notes.get(member.name) })),
       visibility: fields.visibility as Visibility | undefined,
     })
+  if (!mayDo(role, 'publish')) return null
   return (
     <details class="card">
       <summary>Change this pack</summary>
       <Form work={change} submit="Save">
         <Field label="Name" name="name" required maxLength={100} defaultValue={pack.name} />
         <TextArea label="Description" name="description" maxLength={2000} value={pack.description} />
-        <TextArea label="Skills" name="skills" rows={8} value={toMemberLines(pack.skills)}>
+        <TextArea label="Skills" name="skills" rows={8} value={toMemberLines(skills)}>
           One per line: owner/name, with @1.2.0 appended to pin a version.
         </TextArea>
         {mayManage && (
@@ -253,20 +240,12 @@ function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
               Delete <bdi>{pack.name}</bdi>?
             </>
           }
-          work={async () => {
-            await api.deletePack({ slug })
-            route('/packs')
-          }}
+          work={() => api.deletePack({ slug })}
+          leadsTo="/packs"
         >
           <p>The skills themselves stay. This cannot be undone.</p>
         </ConfirmButton>
       )}
     </details>
   )
-}
-
-/** The form has no field for notes, so skills that stay in the pack keep theirs. */
-function keepNotes({ skills }: Pack, members: ReturnType<typeof toMembers>) {
-  const notes = new Map(skills.map(({ fullName, note }) => [fullName, note]))
-  return members.map((member) => ({ ...member, note: notes.get(member.name) || undefined }))
 }

@@ -1,5 +1,4 @@
 import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
-import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { ActionButton, Check, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -10,14 +9,12 @@ import type { SectionProps } from '../../organisations.ts'
 
 /** What an organisation demands of new versions. */
 export function RulesSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
-  const key = ['organisation', organisation, 'policy']
-  const found = useData(key, () => api.getPolicy({ organisation }))
-  const [tried, setTried] = useState<{ policy: Policy } & Awaited<ReturnType<typeof api.testPolicy>>>()
+  const found = useData(['organisation', organisation, 'policy'], () => api.getPolicy({ organisation }))
   const preview = useAction(async (fields: Fields) => {
-    setTried(undefined)
     const policy = toPolicy(fields)
-    setTried({ policy, ...(await api.testPolicy({ organisation, policy })) })
+    return { policy, ...(await api.testPolicy({ organisation, policy })) }
   })
+  const tried = preview.result
   return (
     <Shown of={found}>
       {({ policy }) => (
@@ -28,7 +25,7 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
           </p>
           {mayAdminister ? (
             // What is saved is what the form has.
-            <div onInput={() => setTried(undefined)}>
+            <div onInput={preview.reset}>
               <Form action={preview} submit="Preview">
                 <PolicyFields policy={policy} />
               </Form>
@@ -56,9 +53,10 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
   )
 }
 
-function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) {
-  if (skills.length === 0) return <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
-  return (
+const Refused = ({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) =>
+  skills.length === 0 ? (
+    <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
+  ) : (
     <>
       <p>
         {skills.length} of {toCount(tested, 'stored skill')} would be refused:
@@ -79,7 +77,6 @@ function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api
       </ul>
     </>
   )
-}
 
 const verdicts = [
   ['', 'Any'],

@@ -2,7 +2,7 @@ import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, onlyFilled, Select, TextArea, type Fields } from '../../ui/form.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
 import type { SectionProps } from '../../organisations.ts'
 
@@ -68,15 +68,14 @@ function TrustedIdentities({ owner }: { owner: string }) {
 function NewIdentity({ owner }: { owner: string }) {
   const [service, choose] = useState<string>('github')
   const fields = service in claimFields ? claimFields[service as Service] : []
-  const add = useAction(({ skill, issuer = '', more = '', ...claims }: Fields) =>
+  const add = ({ skill, issuer = '', more = '', ...claims }: Fields) =>
     api.putTrustedPublisher({
       target: skill ? `${owner}/${skill}` : owner,
       issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
-      claims: { ...readNamed(claims), ...readLines(more) },
-    }),
-  )
+      claims: { ...onlyFilled(claims), ...readLines(more) },
+    })
   return (
-    <Form card="Trust CI jobs" action={add} submit="Trust these jobs" done="Added.">
+    <Form card="Trust CI jobs" work={add} submit="Trust these jobs" done="Added.">
       <p class="hint">
         All that is filled in must fit, with its case; <code>*</code> stands for any text. The claims are shown with
         each version, and are public for ever if the skill is.
@@ -126,10 +125,6 @@ const toTargetText = (target: string): string => (target.includes('/') ? target 
 
 const toIssuerText = (issuer: string): string =>
   services.find(([, service]) => service.issuer === issuer)?.[1].title ?? issuer
-
-/** The claims of the fields that are filled in. */
-const readNamed = (claims: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
 
 /** The claims of a text with one `name=value` per line. The node names a claim without a name or value as invalid. */
 function readLines(text: string): Record<string, string> {

@@ -1,6 +1,5 @@
 import type { DmcaCase } from '@skillstead/protocol'
 import { useRoute } from 'preact-iso'
-import { useState } from 'preact/hooks'
 import { api, apiWith, useData } from '../../api.ts'
 import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
@@ -16,14 +15,26 @@ export default function TakedownPage() {
 
 function Case({ id }: { id: string }) {
   const found = useData(['dmca', 'case', id], () => api.getDmca({ id }))
-  const [opened, open] = useState<DmcaCase>()
+  // The token is sent with one request and not stored.
+  const unlock = useAction(({ token = '' }: Fields) => apiWith({ caseToken: token.trim() }).getDmca({ id }))
   return (
     <Page title="Takedown case" aside={<a href="/takedowns">Takedowns</a>}>
       <Shown of={found}>
         {(known) => (
           <>
-            <CaseShown of={opened ?? known} />
-            {!opened && !known.notice && <Unlock id={id} onOpened={open} />}
+            <CaseShown of={unlock.result ?? known} />
+            {!unlock.result && !known.notice && (
+              <Form card="Use the token of this case" action={unlock} submit="Show what was stated">
+                <Field
+                  label="Token"
+                  name="token"
+                  type="password"
+                  required
+                  autocomplete="off"
+                  hint="It begins with sct_."
+                />
+              </Form>
+            )}
             {known.status === 'removed' && <CounterNotice id={id} />}
           </>
         )}
@@ -49,22 +60,9 @@ const CaseShown = ({ of }: { of: DmcaCase }) => (
   </>
 )
 
-/** The token is sent with one request and not stored. */
-function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
-  const action = useAction(async ({ token = '' }: Fields) => {
-    onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
-  })
-  return (
-    <Form card="Use the token of this case" action={action} submit="Show what was stated">
-      <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
-    </Form>
-  )
-}
-
 function CounterNotice({ id }: { id: string }) {
-  const [isSent, send] = useState(false)
-  const action = useAction(async (fields: Fields) => {
-    await api.submitCounterNotice({
+  const action = useAction((fields: Fields) =>
+    api.submitCounterNotice({
       id,
       name: fields.name!,
       email: fields.email!,
@@ -74,10 +72,9 @@ function CounterNotice({ id }: { id: string }) {
       goodFaith: true,
       jurisdictionConsent: true,
       signature: fields.signature!,
-    })
-    send(true)
-  })
-  if (isSent) {
+    }),
+  )
+  if (action.done) {
     return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }
   return (
