@@ -3,7 +3,7 @@ import { addresses } from '../../addresses.ts'
 import { Page, ItemList, Shown, usePaged } from '../../ui/page.tsx'
 import { useState } from 'preact/hooks'
 import { Field, Form, Select, TextArea, useAction, type Fields, ConfirmButton, ActionButton } from '../../ui/form.tsx'
-import { Notice, NameHeading, Badge, Time, type Tone, toWords, Copyable, Figures } from '../../ui/parts.tsx'
+import { Notice, NameHeading, Badge, Time, toWords, Copyable, Figures } from '../../ui/parts.tsx'
 import { useRoute } from 'preact-iso'
 
 /** The upstreams of the node. */
@@ -83,13 +83,7 @@ function NewMirror() {
 
 type Mirror = Awaited<ReturnType<typeof api.getMirror>>
 
-const tones: Record<Mirror['state'], Tone> = {
-  current: 'good',
-  new: 'plain',
-  behind: 'fair',
-  syncing: 'fair',
-  stopped: 'bad',
-}
+const tones = { current: 'good', new: 'plain', behind: 'fair', syncing: 'fair', stopped: 'bad' } as const
 
 /** The state of an upstream: its lag, and problems that need attention. */
 function MirrorFacts({ of }: { of: Mirror }) {

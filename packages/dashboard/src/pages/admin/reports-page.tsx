@@ -1,3 +1,4 @@
+import { reportStatuses } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
 import { DataTable, Page, ItemList, toNameColumn, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
@@ -19,7 +20,7 @@ const decisions = {
 
 /** Reports of skills, appeals of their owners, and the flagged and hidden skills. */
 export function ReportsPage() {
-  const { found, filter } = useItemsByStatus(['reports'], ['open', 'upheld', 'dismissed'], 'open', api.listReports)
+  const { found, filter } = useItemsByStatus(['reports'], reportStatuses, 'open', api.listReports)
   return (
     <Page title="Reports" hint="What users report about skills, and what owners say against a decision.">
       {filter}

@@ -19,11 +19,7 @@ const largest: readonly Column<Storage['largest'][number]>[] = [
 
 type Backup = Awaited<ReturnType<typeof api.listBackups>>['backups'][number]
 const backupColumns: readonly Column<Backup>[] = [
-  toNameColumn(
-    'File',
-    ({ name }) => name,
-    ({ name }) => <code>{name}</code>,
-  ),
+  { title: 'File', names: true, by: ({ name }) => name, cell: ({ name }) => <code>{name}</code> },
   toTimeColumn('Made', ({ createdAt }) => createdAt),
   { title: 'By', by: ({ scheduled }) => Number(scheduled), cell: ({ scheduled }) => (scheduled ? 'schedule' : 'hand') },
   size,

@@ -1,3 +1,4 @@
+import { verificationStatuses } from '@skillstead/protocol'
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
@@ -10,12 +11,7 @@ const revoke = ['rejected', 'Revoke the verification'] as const
 
 /** Verification requests of authors; the node itself checks proofs by domain and GitHub. */
 export function VerificationsPage() {
-  const { found, filter } = useItemsByStatus(
-    ['verifications'],
-    ['pending', 'verified', 'rejected'],
-    'pending',
-    api.listVerifications,
-  )
+  const { found, filter } = useItemsByStatus(['verifications'], verificationStatuses, 'pending', api.listVerifications)
   return (
     <Page
       title="Verifications"

@@ -77,7 +77,7 @@ function AgentsPage() {
         columns={columns.map((column) => ({ ...column, sorted: toSorted(sorts[column.title]) }))}
         rowKey="agentKey"
       >
-        {<NoAgents platform={platform} />}
+        <NoAgents platform={platform} />
       </DataTable>
     </Page>
   )

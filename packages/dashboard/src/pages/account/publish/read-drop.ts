@@ -46,11 +46,7 @@ async function packDroppedFolder(files: readonly FileWithPath[], root: string): 
   for (const [place, file] of files.entries()) {
     entries[paths[place]!.slice(root.length)] = new Uint8Array(await file.arrayBuffer())
   }
-  return {
-    contentType: 'application/zip',
-    body: zipSync(entries),
-    title: root.split('/').at(-2) ?? paths[0]!,
-  }
+  return { contentType: 'application/zip', body: zipSync(entries), title: root.split('/').at(-2) ?? paths[0]! }
 }
 
 /** The folder of the topmost SKILL.md; all other files must be below it. */
