@@ -129,10 +129,6 @@ const toIssuerText = (issuer: string): string =>
 /** The claims of a text with one `name=value` per line. The node names a claim without a name or value as invalid. */
 function readLines(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...value] = line.split('=')
-      return [name.trim(), value.join('=').trim()]
-    }),
-  )
+  const pairs = lines.map((line) => line.split('='))
+  return Object.fromEntries(pairs.map(([name = '', ...value]) => [name.trim(), value.join('=').trim()]))
 }
