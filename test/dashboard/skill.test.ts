@@ -386,7 +386,7 @@ describeBrowser('the page of a skill', () => {
     await panel.getByText('−10 points, 95 % interval −23 to +4: no difference shown').waitFor()
     await expect
       .poll(() => panel.getByRole('table').textContent())
-      .toMatch(/claude-sonnet-4-5skillstead eval 0\.2\.040 of 10050 of 10020alice, owner/)
+      .toMatch(/claude-sonnet-4-5skillstead eval 0\.2\.040\sof\s10050\sof\s10020alice, owner/)
     const numbers = panel.locator('td.number')
     await expect.poll(() => numbers.evaluateAll(countLines)).toEqual([1, 1, 1])
     const marks = page.locator('.timeline > li', { hasText: 'worse than 1.0.0' })

@@ -34,20 +34,22 @@ const lazyPages = [
 /** Addresses that the node serves outside of this app: links to them leave the app. */
 const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs/guides|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
 
-export const App = () => (
-  <LocationProvider scope={ownPages}>
-    <BelowNode>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
-      <Header />
-      <main id="main" tabIndex={-1}>
-        <Pages />
-      </main>
-      <Footer />
-    </BelowNode>
-  </LocationProvider>
-)
+export function App() {
+  return (
+    <LocationProvider scope={ownPages}>
+      <BelowNode>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <Header />
+        <main id="main" tabIndex={-1}>
+          <Pages />
+        </main>
+        <Footer />
+      </BelowNode>
+    </LocationProvider>
+  )
+}
 
 /** The pages for signing in, which stay open on a private node; so does the documentation. */
 const entrances = new Set(['/account/sign-in', '/account/setup'])

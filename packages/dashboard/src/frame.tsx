@@ -56,18 +56,20 @@ function PlaceLinks() {
 }
 
 /** Links in a popover, which closes when one is chosen. */
-const Menu = (props: { id: string; label: string; children: ComponentChildren }) => (
-  <div
-    id={props.id}
-    class="menu"
-    popover="auto"
-    role="navigation"
-    aria-label={props.label}
-    onClick={(event) => event.currentTarget.hidePopover()}
-  >
-    {props.children}
-  </div>
-)
+function Menu(props: { id: string; label: string; children: ComponentChildren }) {
+  return (
+    <div
+      id={props.id}
+      class="menu"
+      popover="auto"
+      role="navigation"
+      aria-label={props.label}
+      onClick={(event) => event.currentTarget.hidePopover()}
+    >
+      {props.children}
+    </div>
+  )
+}
 
 /** The search over everything, loaded when it is first opened. Without it the search of the first page remains. */
 function usePalette() {
@@ -97,8 +99,9 @@ function useFindKeys(open: () => void): void {
   }, [])
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
+}
 
 function Who() {
   const me = useMe()
@@ -145,10 +148,12 @@ function Who() {
   )
 }
 
-export const Footer = () => (
-  <footer class="bottom">
-    <a href="/docs">Documentation</a>
-    <a href="/openapi.json">OpenAPI</a>
-    <a href="/takedowns">Takedowns</a>
-  </footer>
-)
+export function Footer() {
+  return (
+    <footer class="bottom">
+      <a href="/docs">Documentation</a>
+      <a href="/openapi.json">OpenAPI</a>
+      <a href="/takedowns">Takedowns</a>
+    </footer>
+  )
+}

@@ -11,16 +11,6 @@ export function useOrganisations(enabled = true) {
   return useData(['organisations', me?.username], readOrganisations, Boolean(me) && enabled)
 }
 
-/** The names that the signed-in user may publish under, with their titles: the own one as an empty name, which is first. */
-export function useOwners(): readonly (readonly [name: string, title: string])[] {
-  const me = useMe()
-  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
-  return [
-    ['', `${me?.username}, you`],
-    ...organisations.map(({ name, displayName }) => [name, displayName || name] as const),
-  ]
-}
-
 /** Whether a role has a right; a user without a role has none. */
 export const mayDo = (role: MemberRole | null | undefined, right: Right): boolean =>
   role != null && rightsByRole[role].includes(right)
@@ -95,4 +85,14 @@ export function useMayManage(skill: SkillDetails): boolean | undefined {
   const { isLoading } = useOrganisations(toOwner(skill.fullName) !== me?.username)
   if (mayPublish || isAdmin) return true
   return me === undefined || isLoading ? undefined : false
+}
+
+/** The names that the signed-in user may publish under, with their titles: the own one as an empty name, which is first. */
+export function useOwners(): readonly (readonly [name: string, title: string])[] {
+  const me = useMe()
+  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  return [
+    ['', `${me?.username}, you`],
+    ...organisations.map(({ name, displayName }) => [name, displayName || name] as const),
+  ]
 }

@@ -95,5 +95,5 @@ const columns: readonly Column<Evaluation>[] = [
 ]
 
 function toCountsText({ passed, runs }: Evaluation['withSkill']): string {
-  return `${passed.toLocaleString('en')} of ${runs.toLocaleString('en')}`
+  return `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`
 }
