@@ -60,22 +60,24 @@ async function readQueues() {
   ] as const
 }
 
-const Contents = ({ of: { counts, search, log, scans } }: { of: Overview }) => (
-  <>
-    <Figures
-      of={[
-        ['Skills', counts.skills, '/?sort=recent'],
-        ['Versions', counts.versions],
-        ['Packs', counts.packs, '/packs'],
-        ['Users', counts.users, '/admin/users'],
-        ['Entries of the public log', log.size],
-        [search.ready ? 'Skills that search finds' : 'In the search index so far', search.documents],
-        ['Versions that wait for a scan', scans.pending],
-      ]}
-    />
-    <Rescan />
-  </>
-)
+function Contents({ of: { counts, search, log, scans } }: { of: Overview }) {
+  return (
+    <>
+      <Figures
+        of={[
+          ['Skills', counts.skills, '/?sort=recent'],
+          ['Versions', counts.versions],
+          ['Packs', counts.packs, '/packs'],
+          ['Users', counts.users, '/admin/users'],
+          ['Entries of the public log', log.size],
+          [search.ready ? 'Skills that search finds' : 'In the search index so far', search.documents],
+          ['Versions that wait for a scan', scans.pending],
+        ]}
+      />
+      <Rescan />
+    </>
+  )
+}
 
 function Jobs({ of: { pending, due, failed, oldestAt } }: { of: Overview['outbox'] }) {
   const isLate = oldestAt !== null && Date.parse(oldestAt) <= Date.now()
