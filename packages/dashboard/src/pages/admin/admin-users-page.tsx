@@ -5,7 +5,7 @@ import { addresses, useAddress } from '../../addresses.ts'
 import { ConfirmButton, ActionButton, ActionSelect, Field, Form, SearchField, Select } from '../../ui/form.tsx'
 import { DataTable, Page, toNameColumn, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
-import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
+import { KeyTable, SessionTable, useKeys } from '../../ui/user-access.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
@@ -73,6 +73,7 @@ export function UsersPage() {
 /** The keys and sessions of a user, to end them. */
 export function UserAccessPage() {
   const { username = '' } = useRoute().params
+  const isReading = useKeys(username).isPending
   return (
     <Page
       title={`Keys and sessions of ${username}`}
@@ -81,8 +82,13 @@ export function UserAccessPage() {
     >
       <h2>API keys</h2>
       <KeyTable username={username} />
-      <h2>Sessions</h2>
-      <SessionTable username={username} />
+      {/* Later, so that the keys do not move them. */}
+      {!isReading && (
+        <>
+          <h2>Sessions</h2>
+          <SessionTable username={username} />
+        </>
+      )}
     </Page>
   )
 }
