@@ -157,6 +157,15 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'members',
+    about: 'lists of a member of organisations, compared with those of a guest',
+    async run(bench) {
+      const { benchMembers } = await import('./members.ts')
+      const requests = bench.at({ short: 100, medium: 200, full: 300 })
+      return bench.onEmpty(({ title, location }) => benchMembers(title, location, requests))
+    },
+  },
+  {
     name: 'rankings',
     about: 'what trends, and leaderboards',
     async run(bench) {

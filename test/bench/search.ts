@@ -17,6 +17,7 @@ const unremarkable = {
   verified: false,
   deprecated: false,
   securityScore: null,
+  loadedBy: 0,
   downloads: 0,
   stars: 0,
   effectLow: -2,

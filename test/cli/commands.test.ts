@@ -124,6 +124,13 @@ describe('the command line program', () => {
       const found = await skillstead(['search', '--need', need, '--data', data], { input })
       expect(found.stdout).toMatch(/^alice\/tidy-up@1.0.0 /)
     }
+    const findIn = async (client: string) => skillstead(['search', 'tidy', '--client', client, '--data', data])
+    const hooked = await makeFolder()
+    await writeFile(join(hooked, 'SKILL.md'), skillMd('tidy-desk').replace('---\n', '---\nhooks: none\n'))
+    await skillstead(['publish', hooked, '--owner', 'alice', '--data', data])
+    expect((await findIn('goose')).stdout).toContain('2 found.')
+    expect((await findIn('agentskills')).stdout).toMatch(/^alice\/tidy-up@1.0.0 [^]*\n1 found\.\n$/)
+    expect((await findIn('emacs')).stderr).toContain('Use one of agentskills, claude-code,')
     const both = await skillstead(['search', 'tidy', '--need', 'tidy', '--data', data])
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('Pass either QUERY or --need TEXT.')])
     const empty = await skillstead(['search', '--need', '-', '--data', data], { input: '\n' })

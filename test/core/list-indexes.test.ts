@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { countVisible, selectVisible } from '../../packages/core/src/search/database/visible-skills.ts'
 import { skillMd } from '../support/answers.ts'
 import { addCollaborator } from '../support/collaboration.ts'
+import { countQueries } from '../support/count-queries.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openDatabase } from '../support/open-registry.ts'
 
@@ -107,22 +108,56 @@ describeDatabases('the indexes of skills', (open, dialect) => {
       const list = async (
         input: { q?: string; limit?: number; category?: string; page?: number } = {},
         api = test.api(),
-      ) => {
+      ): Promise<unknown> => {
         const { total, totalPages, estimated } = await api.searchSkills({ limit: 100, ...input })
         return [total, totalPages, estimated]
       }
       expect(await list()).toEqual([3, 1, undefined])
       await sql`update pg_class set reltuples = 1234567 where oid = 'skills'::regclass`.execute(read)
+      expect(await list(), 'as long as the last count was small').toEqual([3, 1, undefined])
+      const node = await open({ memorySkillsMax: 0, at: test.location })
+      const apiOfAlice = localApi(node.registry, await node.registry.getCaller('alice'))
       // Three of four skills are public.
-      expect(await list()).toEqual([930_000, 9300, true])
-      expect(await list({}, alice.api)).toEqual([930_000, 9300, true])
-      expect(await list({ page: 2 })).toEqual([930_000, 9300, true])
-      expect(await list({ q: 'mine' }, alice.api), 'with a query').toEqual([1, 1, undefined])
-      expect(await list({ category: 'none' }), 'with a filter').toEqual([0, 0, undefined])
+      expect(await list({}, node.api())).toEqual([930_000, 9300, true])
+      expect(await list({}, apiOfAlice)).toEqual([930_000, 9300, true])
+      expect(await list({ page: 2 }, node.api())).toEqual([930_000, 9300, true])
+      expect(await list({ q: 'mine' }, apiOfAlice), 'with a query').toEqual([1, 1, undefined])
+      expect(await list({ category: 'none' }, node.api()), 'with a filter').toEqual([0, 0, undefined])
       await sql`update pg_class set reltuples = 130000 where oid = 'skills'::regclass`.execute(read)
-      expect(await list(), 'below the limit').toEqual([3, 1, undefined])
+      expect(await list({}, node.api()), 'below the limit').toEqual([3, 1, undefined])
     },
   )
+
+  it.skipIf(dialect !== 'PostgreSQL')('are counted with one query, but for the first list of a node', async () => {
+    const test = await open()
+    const { read } = partsOf(test.registry).database
+    const { api } = await test.makeUser('alice')
+    for (const name of ['a', 'b', 'c']) await api.publishSkill({ skillMd: skillMd(name) })
+    const { counted, count } = countQueries(test.registry)
+    const { database } = partsOf(counted)
+    const queriesOf = async (includeStubs: boolean) => {
+      const before = count()
+      const { estimated } = await countVisible(database, null, { includeStubs })
+      return [count() - before, estimated]
+    }
+    const setSize = (rows: number) =>
+      sql`update pg_class set reltuples = ${sql.lit(rows)} where oid = 'skills'::regclass`.execute(read)
+    expect([await queriesOf(false), await queriesOf(false)]).toEqual([
+      [2, undefined],
+      [1, undefined],
+    ])
+    await sql`analyze skills`.execute(read)
+    await setSize(1_234_567)
+    expect([await queriesOf(true), await queriesOf(true)], 'a large one is not counted').toEqual([
+      [1, true],
+      [1, true],
+    ])
+    await setSize(1)
+    expect([await queriesOf(true), await queriesOf(true)], 'one that has become small').toEqual([
+      [2, undefined],
+      [1, undefined],
+    ])
+  })
 
   it('leave out what a node of an older version deletes', async () => {
     const test = await open()

@@ -302,6 +302,7 @@ const searched: SearchDocument = {
   verified: false,
   deprecated: false,
   securityScore: null,
+  loadedBy: 0,
   downloads: 0,
   stars: 0,
   effectLow: -2,

@@ -2,7 +2,7 @@ import { localApi, systemCaller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
-import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { openOutside, type Outside } from '../support/outside.ts'
 import {
   exhaust,
@@ -14,7 +14,9 @@ import {
   untilDeliveries,
 } from '../support/webhook-acts.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import { seededRandom } from '../support/random.ts'
 
+const dayMs = 86_400_000
 const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 describeApi("the operator's view", (open, { dialect, transport }) => {
@@ -133,6 +135,73 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
     expect(await codeOf(user.api.retryOutboxRow({ id: rows[1]!.id }))).toBe('forbidden')
     const { entries } = await test.admin.api.listAudit({ action: 'outbox.retry' })
     expect(entries).toMatchObject([{ actor: 'root', subject: kind, data: { id: rows[0]!.id } }])
+  })
+})
+
+describeDatabases('the overview of the public log', (open) => {
+  const today = Math.floor(startMs / dayMs)
+  const toDate = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
+  const shown = Array.from({ length: 30 }, (_, i) => today - 29 + i)
+
+  it('has the entries of each of the last 30 days in UTC, also of the days without any', async () => {
+    const test = await open()
+    const readDays = async () => (await test.admin.api.getOverview()).log.days
+    expect(await readDays()).toEqual(shown.map((day) => ({ day: toDate(day), entries: 0 })))
+    const times = [-40, -30, -30, -29, -7, -7, -7, -1, 0, 0].map((day) => (today + day) * dayMs)
+    // The first and the last millisecond of days.
+    times.splice(3, 0, (today - 29) * dayMs - 1)
+    times.splice(9, 0, today * dayMs - 1)
+    for (const [i, at] of times.entries()) {
+      test.clock.set(at)
+      await test.admin.api.publishSkill({ skillMd: skillMd(`skill-${i}`) })
+    }
+    test.clock.set((today + 1) * dayMs - 1)
+    const counts = new Map([
+      [-29, 1],
+      [-7, 3],
+      [-1, 2],
+      [0, 2],
+    ])
+    expect(await readDays()).toEqual(shown.map((day) => ({ day: toDate(day), entries: counts.get(day - today) ?? 0 })))
+    test.clock.set((today + 1) * dayMs)
+    expect((await readDays()).slice(-2)).toEqual([
+      { day: toDate(today), entries: 2 },
+      { day: toDate(today + 1), entries: 0 },
+    ])
+  })
+
+  it('counts every entry once in a long log, also if the clock was set back meanwhile', async () => {
+    const test = await open()
+    const random = seededRandom(7)
+    const { database } = partsOf(test.registry)
+    const times = Array.from({ length: 3000 }, () => startMs - Math.floor(random() ** 2 * 50 * dayMs))
+    const sorted = times.toSorted((a, b) => a - b)
+    const write = (all: readonly number[]) =>
+      database.writer.write(async (trx) => {
+        await trx.deleteFrom('log').execute()
+        const rows = all.map((at, i) => ({
+          seq: i + 1,
+          at,
+          hash: Buffer.alloc(32),
+          type: 'skill',
+          subject: '',
+          entry: '',
+        }))
+        for (let i = 0; i < rows.length; i += 500)
+          await trx
+            .insertInto('log')
+            .values(rows.slice(i, i + 500).map((row) => ({ ...row, digest: null })))
+            .execute()
+      })
+    await write(sorted)
+    const { days, size } = (await test.admin.api.getOverview()).log
+    const countOn = (day: number) => times.filter((at) => Math.floor(at / dayMs) === day).length
+    expect(size).toBe(3000)
+    expect(days).toEqual(shown.map((day) => ({ day: toDate(day), entries: countOn(day) })))
+    await write(times)
+    const unsorted = (await test.admin.api.getOverview()).log.days.map(({ entries }) => entries)
+    expect(Math.min(...unsorted)).toBeGreaterThanOrEqual(0)
+    expect(unsorted.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(3000)
   })
 })
 

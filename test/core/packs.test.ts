@@ -1,9 +1,17 @@
+import { limits } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
+import { createStub } from '../support/create-stub.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 const make = (user: TestUser, visibility: 'private' | 'public') =>
   user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
+
+const publishClosing = (user: TestUser, visibility: 'public' | 'private') =>
+  user.api.publishSkill({ skillMd: skillMd('closing', { body: visibility }), visibility })
+
+const namesIn = async (slug: string, api: TestUser['api']) =>
+  (await api.getPack({ slug })).skills.map(({ fullName }) => fullName)
 
 const slugsWith = async (api: TestUser['api'], skill: string) =>
   (await api.listPacks({ skill })).packs.map(({ slug }) => slug).toSorted()
@@ -116,6 +124,73 @@ describeApi('packs', (open) => {
     }
     const { warnings } = await alice.api.createPack({ name: 'Agent skills too', description: '', skills: [] })
     expect(warnings).toBeUndefined()
+  })
+
+  it('get and lose single skills, and keep all others with their places, versions and notes', async () => {
+    const slug = 'single'
+    const first = { name: 'alice/one', version: '1.0.0', note: 'Start here.' }
+    await bob.api.createPack({ name: 'Single', slug, description: '', skills: [first, 'two'] })
+    const read = async () =>
+      (await test.api().getPack({ slug })).skills.map(({ fullName, pinnedVersion, note }) => [
+        fullName,
+        pinnedVersion,
+        note,
+      ])
+    await Promise.all([
+      bob.api.updatePack({ slug, add: ['three'] }),
+      bob.api.updatePack({ slug, add: [{ name: 'one', note: 'Begin.' }], remove: ['wide-a'] }),
+      bob.api.updatePack({ slug, remove: ['alice/two'] }),
+    ])
+    expect(await read()).toEqual([
+      ['alice/one', '1.0.0', 'Begin.'],
+      ['alice/three', null, ''],
+    ])
+    await bob.api.updatePack({ slug, add: [{ name: 'two', version: '1.0.1' }, 'one'], remove: ['three'] })
+    expect(await read()).toEqual([
+      ['alice/one', '1.0.0', 'Begin.'],
+      ['alice/two', '1.0.1', ''],
+    ])
+    expect(await fieldsOf(bob.api.updatePack({ slug, add: ['one', 'nowhere', 'alice/one'] }))).toEqual([
+      'add.1',
+      'add.2',
+    ])
+    expect(await fieldsOf(bob.api.updatePack({ slug, remove: ['nowhere'] }))).toEqual(['remove.0'])
+    expect(await fieldsOf(bob.api.updatePack({ slug, skills: ['one'], remove: ['two'] }))).toEqual(['skills'])
+    expect(await codeOf(alice.api.updatePack({ slug, add: ['three'] }))).toBe('forbidden')
+    expect(await read()).toHaveLength(2)
+  })
+
+  it('keep the skills that someone who changes them does not see', async () => {
+    await publishClosing(bob, 'public')
+    const carol = await test.makeUser('carol')
+    await carol.api.createOrganisation({ name: 'readers' })
+    await carol.api.publishSkill({ skillMd: skillMd('inner'), owner: 'readers', visibility: 'private' })
+    await carol.api.createPack({
+      name: 'Ours',
+      slug: 'ours',
+      description: '',
+      owner: 'readers',
+      skills: ['bob/closing'],
+    })
+    await publishClosing(bob, 'private')
+    await carol.api.updatePack({ slug: 'ours', skills: ['two', 'readers/inner'] })
+    await carol.api.updatePack({ slug: 'ours', add: ['one'] })
+    expect(await namesIn('ours', carol.api)).toEqual(['alice/two', 'readers/inner', 'alice/one'])
+    expect(await fieldsOf(carol.api.updatePack({ slug: 'ours', remove: ['bob/closing'] }))).toEqual(['remove.0'])
+    await carol.api.updatePack({ slug: 'ours', skills: [] })
+    await publishClosing(bob, 'public')
+    expect(await namesIn('ours', test.api())).toEqual(['bob/closing'])
+  })
+
+  it('have at most so many skills, also those that are added', async () => {
+    const slug = 'full'
+    const names = Array.from({ length: limits.packSkillsMax }, (_, i) => `filling-${i}`)
+    const owner = { id: (await test.registry.getCaller('alice')).userId, username: 'alice' }
+    for (const name of names) await createStub(test.registry, { owner, name, description: 'Fills.', repository: '' })
+    await bob.api.createPack({ name: 'Full', slug, description: '', skills: names.map((name) => `alice/${name}`) })
+    expect(await fieldsOf(bob.api.updatePack({ slug, add: ['one'] }))).toEqual(['add'])
+    const pack = await bob.api.updatePack({ slug, add: ['one'], remove: ['alice/filling-7'] })
+    expect(pack.skillCount).toBe(limits.packSkillsMax)
   })
 
   it('are changed only by their curator', async () => {

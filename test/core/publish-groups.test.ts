@@ -34,6 +34,8 @@ afterEach(async () => {
 const publishAll = (names: readonly string[], toBody?: (name: string) => string) =>
   Promise.allSettled(names.map((name) => alice.publishSkill({ skillMd: skillMd(name, toBody?.(name)) })))
 
+const run = (text: string) => partsOf(registry).database.writer.write((trx) => sql.raw(text).execute(trx))
+
 async function listStored(): Promise<string[]> {
   const { read } = partsOf(registry).database
   return (await read.selectFrom('skills').select('name').execute()).map(({ name }) => name).toSorted()
@@ -96,10 +98,13 @@ describe('publishes at the same time', () => {
   })
 
   it('each have their own answer if one is refused, quarantined or fails in the database', async () => {
-    await partsOf(registry).database.writer.write((trx) =>
-      sql`create trigger poison before insert on skills when new.name = 'skill-7'
-        begin select raise(abort, 'poisoned'); end`.execute(trx),
-    )
+    // The first and the last statement of a publish.
+    for (const [at, when] of [
+      ['skills', "new.name = 'skill-7'"],
+      ['audit', "new.subject = 'alice/skill-9@1.0.0'"],
+    ])
+      await run(`create trigger poison_${at} before insert on ${at} when ${when}
+        begin select raise(abort, 'poisoned'); end`)
     const names = namesOf(20)
     const outcomes = await Promise.allSettled(
       names.map((name, i) =>
@@ -107,14 +112,15 @@ describe('publishes at the same time', () => {
       ),
     )
     const failed = outcomes.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))
-    expect(failed).toEqual([5, 7])
+    expect(failed).toEqual([5, 7, 9])
     expect(outcomes[5]).toMatchObject({ reason: { code: 'invalid_skill' } })
-    expect(outcomes[7]).toMatchObject({ reason: { message: expect.stringContaining('poisoned') } })
+    for (const i of [7, 9])
+      expect(outcomes[i]).toMatchObject({ reason: { message: expect.stringContaining('poisoned') } })
     expect(outcomes[3]).toMatchObject({ value: { created: false, quarantined: {} } })
-    const others = names.filter((_, i) => ![3, 5, 7].includes(i))
-    const answers = outcomes.filter((_, i) => ![3, 5, 7].includes(i))
+    const others = names.filter((_, i) => ![3, 5, 7, 9].includes(i))
+    const answers = outcomes.filter((_, i) => ![3, 5, 7, 9].includes(i))
     expect(answers).toMatchObject(others.map((name) => ({ value: { created: true, skill: { name } } })))
-    await partsOf(registry).database.writer.write((trx) => sql`drop trigger poison`.execute(trx))
+    for (const at of ['skills', 'audit']) await run(`drop trigger poison_${at}`)
     await expectStored(others)
   })
 

@@ -30,6 +30,7 @@ function skill(id: number, name: string, more: Partial<SearchDocument> = {}): Se
     verified: false,
     deprecated: false,
     securityScore: null,
+    loadedBy: 0,
     downloads: 0,
     stars: 0,
     effectLow: -2,

@@ -33,6 +33,18 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     })
   })
 
+  it('know the clients that load the skills at once in the index, and after they are built again in the database', async () => {
+    const { open } = await makeOld()
+    const [all, portable] = [names.map((name) => `alice/${name}`), ['alice/first', 'alice/third']]
+    const idle = await open({ works: false })
+    await partsOf(idle).search.warmed
+    expect([await findBy(idle, 'goose'), await findBy(idle, 'agentskills')]).toEqual([all, portable])
+    await idle.close()
+    const node = await open({ memorySkillsMax: 0 })
+    await expect.poll(() => findBy(node, 'goose')).toEqual(all)
+    expect(await findBy(node, 'agentskills')).toEqual(portable)
+  })
+
   it('have the same entity tags as the new ones', async () => {
     const { open, etags } = await makeOld()
     const node = await open({ works: false })
@@ -109,7 +121,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
   async function makeOld(walk: object = { version: 0 }) {
     const place = await makePlace(dialect)
     onTestFinished(place.remove)
-    const open = async (options: { works?: boolean }) => {
+    const open = async (options: { works?: boolean; memorySkillsMax?: number }) => {
       const registry = await openRegistry({ ...place.location, ...options })
       onTestFinished(() => registry.close())
       return registry
@@ -117,10 +129,14 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     const registry = await open({ works: false })
     await localApi(registry, systemCaller).createUser({ username: 'alice' })
     const alice = localApi(registry, await registry.getCaller('alice'))
-    for (const name of names) await alice.publishSkill({ skillMd: skillMd(name), version: '1.0.0' })
+    for (const name of names) {
+      const text = skillMd(name).replace('---\n', name === 'second' ? '---\nmodel: large\n' : '---\n')
+      await alice.publishSkill({ skillMd: text, version: '1.0.0' })
+    }
     const [answers, etags] = [await readAnswers(registry), await readEtags(registry)]
     await partsOf(registry).database.writer.write(async (trx) => {
       await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
+      await trx.updateTable('skills').set({ loaded_by: null }).execute()
       await trx.deleteFrom('meta').where('key', '=', 'documents').execute()
       await trx
         .insertInto('meta')
@@ -157,6 +173,9 @@ it('of a database without numbers are answered as they are, and get a number', a
     { document },
   ])
 })
+
+const findBy = async (registry: Registry, client: string) =>
+  (await localApi(registry).searchSkills({ client })).skills.map(({ fullName }) => fullName).toSorted()
 
 const readAnswers = (registry: Registry) =>
   Promise.all(names.map((name) => localApi(registry).getSkill({ name: `alice/${name}` })))

@@ -113,6 +113,21 @@ describeBrowser('the administration pages of the dashboard', () => {
     await page.getByText('It is broken').waitFor()
   })
 
+  test('show how many entries the public log got on each day, as a chart and as a table', async () => {
+    const { openSignedIn, api } = await visit()
+    const page = await openSignedIn('/admin')
+    const { days } = (await api.getOverview()).log
+    expect(days.at(-1)!.entries, 'the seed published a skill').toBeGreaterThan(0)
+    const chart = page.getByRole('figure', { name: / entr(?:y|ies) in the last 30 days$/ })
+    await chart.locator('canvas').waitFor()
+    await chart.getByText('The numbers').click()
+    await expect
+      .poll(() => chart.getByRole('row').last().getByRole('cell').allTextContents())
+      .toEqual([String(days.at(-1)!.entries)])
+    await expect.poll(() => chart.getByRole('row').count()).toBe(31)
+    expect(await findBarriers(page)).toEqual([])
+  })
+
   test('start a scan of all versions of all skills', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/admin')

@@ -156,11 +156,26 @@ describeBrowser('the catalogue page', () => {
       .toBe(true)
   })
 
+  test('shows how many skills each agent loads, and finds those that one agent loads', async () => {
+    const { api, open } = await visitCatalogue()
+    const skillMd = '---\nname: hooked\ndescription: Formats XML\nhooks: none\n---\n# Hooked\n'
+    await api.publishSkill({ skillMd })
+    const page = await open('/?q=xml')
+    const control = page.getByLabel('Works in')
+    await control.getByText('Claude Code (2)', { exact: true }).waitFor({ state: 'attached' })
+    await control.getByText('the validator of agentskills.io (1)', { exact: true }).waitFor({ state: 'attached' })
+    await control.selectOption('agentskills')
+    await expect.poll(() => new URL(page.url()).search).toBe('?q=xml&client=agentskills')
+    await page.getByRole('status').getByText('1 skill matches').waitFor()
+    await page.getByRole('link', { name: 'Remove filter Works in the validator of agentskills.io' }).click()
+    await page.getByRole('status').getByText('2 skills match').waitFor()
+  })
+
   test('opens without an error if its address has invalid or unusual fields', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?sort=worst&minSecurityScore=lots&verified=perhaps&page=0&q=%F0%9F')
     await page.getByRole('heading', { name: /Nothing matches/ }).waitFor()
-    await page.goto(`${new URL(page.url()).origin}/?sort=worst&minSecurityScore=lots&page=99`)
+    await page.goto(`${new URL(page.url()).origin}/?sort=worst&minSecurityScore=lots&client=emacs&page=99`)
     await page.getByRole('link', { name: 'Go to the first page' }).click()
     await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.has('page')).toBe(false)

@@ -100,6 +100,7 @@ export {
   importVersion,
   importVersions,
 } from './catalogue/publishing/import-versions.ts'
+export { storeLostBlobs } from './catalogue/publishing/move-blobs-job.ts'
 export { countFork } from './catalogue/publishing/forks.ts'
 export {
   markSynced,
@@ -210,8 +211,8 @@ export type { Outbox } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'
-export { type Blob, type BlobPart, unpackBlob } from './storage/blobs.ts'
-export { type BlobRow, findBlob, noBucketAdvice, openBlob } from './storage/read-blobs.ts'
+export { type Blob, type BlobPart, createBlob, unpackBlob } from './storage/blobs.ts'
+export { type BlobRow, findBlob, isInRow, noBucketAdvice, openBlob } from './storage/read-blobs.ts'
 export type { Bucket } from './storage/bucket/bucket.ts'
 export { moveToBucket, moveToDatabase } from './storage/move-blobs.ts'
 export type { BucketOptions } from './storage/bucket/s3-objects.ts'

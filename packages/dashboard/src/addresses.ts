@@ -51,12 +51,7 @@ type Fields = Record<string, string | undefined>
  */
 export function useAddress(): { fields: Record<string, string>; change(some: Fields, replace?: boolean): void } {
   const { path, query, route } = useLocation()
-  return {
-    fields: query,
-    change(some, replace = false) {
-      route(toAddress(path, { ...query, ...some }), replace)
-    },
-  }
+  return { fields: query, change: (some, replace) => route(toAddress(path, { ...query, ...some }), replace) }
 }
 
 /** An address of this node; fields without a value are left out. */

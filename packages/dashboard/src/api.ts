@@ -9,10 +9,8 @@ import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@t
  * that a page of the node sent the request. Reads do not count as downloads. Requests are not retried silently, which
  * could take a minute: the page shows the error and the time of the next attempt.
  */
-export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: false }) {
-  const node = { baseUrl: nodeUrl, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }
-  return createClient({ ...node, ...means })
-}
+export const apiWith = (means: { apiKey?: string; caseToken?: string; counts?: false }) =>
+  createClient({ baseUrl: nodeUrl, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0, ...means })
 
 export const api = apiWith({ counts: false })
 
@@ -90,9 +88,8 @@ export const queries = new QueryClient({
   },
 })
 
-export function isUnauthorized(error: unknown): boolean {
-  return error instanceof RegistryError && error.code === 'unauthorized'
-}
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof RegistryError && error.code === 'unauthorized'
 
 interface PageData {
   readonly details: SkillDetails
@@ -117,19 +114,15 @@ export function takePageData(): void {
 }
 
 /** Data of a page: loaded when the key is new, and shared by all components with the same key. */
-export function useData<T>(key: readonly unknown[], load: () => Promise<T>, enabled = true): UseQueryResult<T> {
-  return useQuery({ queryKey: key, queryFn: load, enabled })
-}
+export const useData = <T>(key: readonly unknown[], load: () => Promise<T>, enabled = true): UseQueryResult<T> =>
+  useQuery({ queryKey: key, queryFn: load, enabled })
 
 /** Like `useData`, but shows the previous data until new data arrives, for lists that change while the user types. */
-export function useKeptData<T>(key: readonly unknown[], load: () => Promise<T>): UseQueryResult<T> {
-  return useQuery({ queryKey: key, queryFn: load, placeholderData: keepPreviousData })
-}
+export const useKeptData = <T>(key: readonly unknown[], load: () => Promise<T>): UseQueryResult<T> =>
+  useQuery({ queryKey: key, queryFn: load, placeholderData: keepPreviousData })
 
 /** Reloads all data whose key begins with these parts. */
-export function reloadData(...key: unknown[]): Promise<void> {
-  return queries.invalidateQueries({ queryKey: key })
-}
+export const reloadData = (...key: unknown[]): Promise<void> => queries.invalidateQueries({ queryKey: key })
 
 /**
  * Loads the data of the page again after a change, and all other data when it is next shown. What a page showed that the

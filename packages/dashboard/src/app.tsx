@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { addresses, nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
-import { Footer, Header } from './frame.tsx'
+import { Header } from './frame.tsx'
 import { isSharedPath } from './share-link.ts'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
 import { ClosedNode, EndedLink, NotHere } from './pages/placeholder-pages.tsx'
@@ -34,22 +34,24 @@ const lazyPages = [
 /** Addresses that the node serves outside of this app: links to them leave the app. */
 const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs/guides|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
 
-export function App() {
-  return (
-    <LocationProvider scope={ownPages}>
-      <BelowNode>
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
-        <Header />
-        <main id="main" tabIndex={-1}>
-          <Pages />
-        </main>
-        <Footer />
-      </BelowNode>
-    </LocationProvider>
-  )
-}
+export const App = () => (
+  <LocationProvider scope={ownPages}>
+    <BelowNode>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <Pages />
+      </main>
+      <footer class="bottom">
+        <a href="/docs">Documentation</a>
+        <a href="/openapi.json">OpenAPI</a>
+        <a href="/takedowns">Takedowns</a>
+      </footer>
+    </BelowNode>
+  </LocationProvider>
+)
 
 /** The pages for signing in, which stay open on a private node; so does the documentation. */
 const entrances = new Set(['/account/sign-in', '/account/setup'])

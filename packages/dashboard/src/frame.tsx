@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
 import { signOut, useMe } from './session.ts'
 import { site } from './site.ts'
-import { Outcome, useAction } from './ui/form.tsx'
+import { ActionButton } from './ui/form.tsx'
 import { Icon, Logo } from './ui/icon.tsx'
 import { Badge, toCount } from './ui/parts.tsx'
 import { SignInLink } from './ui/sign-in-link.tsx'
@@ -56,20 +56,18 @@ function PlaceLinks() {
 }
 
 /** Links in a popover, which closes when one is chosen. */
-function Menu(props: { id: string; label: string; children: ComponentChildren }) {
-  return (
-    <div
-      id={props.id}
-      class="menu"
-      popover="auto"
-      role="navigation"
-      aria-label={props.label}
-      onClick={(event) => event.currentTarget.hidePopover()}
-    >
-      {props.children}
-    </div>
-  )
-}
+const Menu = (props: { id: string; label: string; children: ComponentChildren }) => (
+  <div
+    id={props.id}
+    class="menu"
+    popover="auto"
+    role="navigation"
+    aria-label={props.label}
+    onClick={(event) => event.currentTarget.hidePopover()}
+  >
+    {props.children}
+  </div>
+)
 
 /** The search over everything, loaded when it is first opened. Without it the search of the first page remains. */
 function usePalette() {
@@ -99,18 +97,17 @@ function useFindKeys(open: () => void): void {
   }, [])
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
-}
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
 
 function Who() {
   const me = useMe()
   const waiting = me?.notices ?? 0
   const { route } = useLocation()
-  const leave = useAction(async () => {
+  const leave = async () => {
     await signOut()
     route('/')
-  })
+  }
   if (me == null) {
     return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
   }
@@ -131,29 +128,11 @@ function Who() {
         <a href="/account/publish">Publish a skill</a>
         {me.role === 'admin' && <a href="/admin">Operate</a>}
         <hr />
-        <button
-          type="button"
-          aria-disabled={leave.busy}
-          onClick={(event) => {
-            // The menu stays open, since a failure is shown in it.
-            event.stopPropagation()
-            if (!leave.busy) leave.run()
-          }}
-        >
-          Sign out
-        </button>
-        <Outcome of={leave} />
+        {/* The menu stays open, since a failure is shown in it. */}
+        <div onClick={(event) => event.stopPropagation()}>
+          <ActionButton work={leave}>Sign out</ActionButton>
+        </div>
       </Menu>
     </div>
-  )
-}
-
-export function Footer() {
-  return (
-    <footer class="bottom">
-      <a href="/docs">Documentation</a>
-      <a href="/openapi.json">OpenAPI</a>
-      <a href="/takedowns">Takedowns</a>
-    </footer>
   )
 }

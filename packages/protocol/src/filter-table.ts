@@ -1,7 +1,9 @@
+import { skillClients } from './skill-clients.ts'
+
 /** What the API and the dashboard need to know of a filter of the search. */
 interface SearchFilter {
   /** `included`: skills that a search leaves out by default. */
-  readonly kind: 'text' | 'flag' | 'included' | 'percentage'
+  readonly kind: 'text' | 'flag' | 'included' | 'percentage' | 'client'
   /** The name of its control in the dashboard. */
   readonly label: string
   /** The active filter as text: with `{}` for its value, or for each value that the dashboard offers. */
@@ -22,12 +24,12 @@ export const searchFilters = {
     kind: 'included',
     label: 'Include skills without content',
     chip: { true: 'Including skills without content' },
-    place: 4,
+    place: 5,
   },
   category: { kind: 'text', label: 'Category', chip: 'Category: {}', place: 1 },
-  license: { kind: 'text', label: 'Licence', chip: 'Licence: {}', place: 6 },
-  owner: { kind: 'text', label: 'Owner', chip: 'Owner: {}', place: 8 },
-  verified: { kind: 'flag', label: 'Verified only', chip: { true: 'Verified' }, place: 3 },
+  license: { kind: 'text', label: 'Licence', chip: 'Licence: {}', place: 7 },
+  owner: { kind: 'text', label: 'Owner', chip: 'Owner: {}', place: 9 },
+  verified: { kind: 'flag', label: 'Verified only', chip: { true: 'Verified' }, place: 4 },
   deprecated: {
     kind: 'flag',
     label: 'Deprecated',
@@ -37,9 +39,9 @@ export const searchFilters = {
       ['false', 'Hidden'],
       ['true', 'Only these'],
     ],
-    place: 5,
+    place: 6,
   },
-  keyword: { kind: 'text', label: 'Keyword', chip: 'Keyword: {}', place: 7 },
+  keyword: { kind: 'text', label: 'Keyword', chip: 'Keyword: {}', place: 8 },
   minSecurityScore: {
     kind: 'percentage',
     label: 'Security score',
@@ -51,6 +53,13 @@ export const searchFilters = {
       ['95', '95 or more'],
     ],
     place: 2,
+  },
+  client: {
+    kind: 'client',
+    label: 'Works in',
+    chip: Object.fromEntries(skillClients.map(({ id, title }) => [id, `Works in ${title}`])),
+    options: [['', 'Any agent'], ...skillClients.map(({ id, title }) => [id, title] as const)],
+    place: 3,
   },
 } as const satisfies Record<string, SearchFilter>
 

@@ -46,7 +46,7 @@ export interface SkillClient {
 /** The six keys of the open format. */
 export const standardKeys = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const
 
-/** The clients whose reading of SKILL.md is known. */
+/** The clients whose reading of SKILL.md is known. Nodes store what follows from it: see `toLoadedBy` of core. */
 export const skillClients: readonly SkillClient[] = [
   {
     id: 'agentskills',

@@ -103,7 +103,7 @@ export async function showDownloads(
   const downloads = await readDownloads(context.database, id, wanted)
   const installs = await readInstalls(context.database, id, wanted)
   const shown = wanted.map((day) => ({
-    day: new Date(day * dayMs).toISOString().slice(0, 10),
+    day: toDate(day),
     // Installs count as downloads; days from before daily counting have only installs.
     downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
     installs: installs.get(day) ?? 0,
@@ -184,6 +184,11 @@ const keptDays = 366
 /** A day as whole days since 1970, in UTC. */
 export function toDay(epochMs: number): number {
   return Math.floor(epochMs / dayMs)
+}
+
+/** The date of a day from {@link toDay}, such as `2026-11-30`. */
+export function toDate(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
 /** Adds downloads, by skill id, to the day on which they happened. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { dayMs } from '../kernel/clock.ts'
+import { toDate } from './download-days.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { toRowTable } from '../storage/list-query.ts'
@@ -28,7 +28,7 @@ export async function listInstallers(context: CommunityContext, input: Input<'li
     .orderBy('installers.day', 'desc')
     .orderBy('users.username')
   const { rows, paging } = await readPage(all, sorted, input)
-  const installers = rows.map(({ day, ...row }) => ({ ...row, day: new Date(day * dayMs).toISOString().slice(0, 10) }))
+  const installers = rows.map(({ day, ...row }) => ({ ...row, day: toDate(day) }))
   return { recorded: context.recordInstallers === true, installers, ...paging }
 }
 

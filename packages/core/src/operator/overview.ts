@@ -12,6 +12,7 @@ import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts
 import { countUnscanned } from '../governance/rescan.ts'
 import { selectInState } from '../outbox/rows.ts'
 import { countRows } from '../storage/count-rows.ts'
+import { countLogDays } from './log-days.ts'
 import type { OperatorContext } from './operator-context.ts'
 
 /** GET /operator/overview. */
@@ -47,9 +48,15 @@ async function readOverviewOutbox({ outbox, database, clock }: AccountsContext):
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 
-async function readOverviewLog({ database }: StorageContext): Promise<Overview['log']> {
-  const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
-  return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
+async function readOverviewLog(context: StorageContext): Promise<Overview['log']> {
+  const last = await context.database.read
+    .selectFrom('log')
+    .select(['seq', 'at'])
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .execute()
+  const size = last[0]?.seq ?? 0
+  return { size, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null, days: await countLogDays(context, size) }
 }
 
 async function readOverviewAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {

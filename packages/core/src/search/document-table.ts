@@ -1,6 +1,7 @@
 import { audienceBits, toAudienceMask, type ViewerKeys } from '../visibility/audience.ts'
 import { growArray } from './postings/grow-array.ts'
 import type { SearchFilters } from '@skillstead/protocol'
+import { KeptOrder } from './kept-order.ts'
 import { type FilterRow, flagBits, toFilterRow, toFilterFlags, toIndexTests } from './filters.ts'
 import type { SearchDocument } from './search-document.ts'
 
@@ -12,11 +13,14 @@ interface Row extends FilterRow {
   readonly readers: readonly string[]
 }
 
+/** The orders of lists. */
+const listSorts = ['downloads', 'recent', 'stars', 'effect'] as const
+export type ListSort = (typeof listSorts)[number]
+
 const popularityDigitsMax = 6
 
 /** The data other than words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
-  readonly order = new NameOrder()
   readonly #slots = new Map<number, number>()
   readonly #free: number[] = []
   readonly #rows: (Row | undefined)[] = []
@@ -24,11 +28,27 @@ export class DocumentTable {
   readonly #slotsByReader = new Map<string, Set<number>>()
   /** By slot: {@link audienceBits} and the bits of {@link toFilterFlags}; 0 for a free slot. */
   #flags = new Uint8Array(1024)
-  #downloads = new Float64Array(1024)
-  #stars = new Float64Array(1024)
-  #effectLow = new Float64Array(1024)
-  #publishedAt = new Float64Array(1024)
+  /** Number of skills by their flags. */
+  readonly #countsByFlags = new Uint32Array(256)
+  /** What lists are sorted by, by slot. */
+  readonly #keys = {
+    downloads: new Float64Array(1024),
+    stars: new Float64Array(1024),
+    /** Publication time of the latest version. */
+    recent: new Float64Array(1024),
+    /** The lower end of the interval of the latest version's effect. */
+    effect: new Float64Array(1024),
+  }
   #popularity = new Float64Array(1024)
+  readonly #names = this.#keepOrder((a, b) => this.#rows[a]!.fullName < this.#rows[b]!.fullName)
+  readonly #orders = {
+    downloads: this.#keepOrder(this.#comparer('downloads')),
+    stars: this.#keepOrder(this.#comparer('stars')),
+    recent: this.#keepOrder(this.#comparer('recent')),
+    effect: this.#keepOrder(this.#comparer('effect')),
+  }
+  #ranks = new Int32Array()
+  #ranked?: Int32Array
 
   /** Number of skills. */
   get size(): number {
@@ -38,26 +58,6 @@ export class DocumentTable {
   /** One more than the largest slot in use. */
   get end(): number {
     return this.#rows.length
-  }
-
-  /** Downloads by slot. */
-  get downloads(): Float64Array {
-    return this.#downloads
-  }
-
-  /** Stars by slot. */
-  get stars(): Float64Array {
-    return this.#stars
-  }
-
-  /** The lower end of the interval of the latest version's effect, by slot. */
-  get effectLow(): Float64Array {
-    return this.#effectLow
-  }
-
-  /** Publication time of the latest version, by slot. */
-  get publishedAt(): Float64Array {
-    return this.#publishedAt
   }
 
   /** Popularity by slot: 0 for an unused skill, 1 for one with a million downloads; a star counts as ten downloads. */
@@ -89,21 +89,22 @@ export class DocumentTable {
   put(document: SearchDocument): number {
     const slot = this.#slots.get(document.id) ?? this.#take(document.id)
     const before = this.#rows[slot]
-    if (before && before.fullName !== document.fullName) this.order.remove(slot)
-    if (before?.fullName !== document.fullName) this.order.add(slot, document.fullName)
+    const isRenamed = before?.fullName !== document.fullName
+    if (isRenamed) this.#names.change(slot)
     this.#putReaders(slot, before?.readers ?? [], document.readers)
     this.#rows[slot] = toTableRow(document)
+    if (before) this.#countsByFlags[this.#flags[slot]!]!--
     this.#flags[slot] = audienceBits[document.audience] | toFilterFlags(document)
-    this.#effectLow[slot] = document.effectLow
-    this.#publishedAt[slot] = document.publishedAt
+    this.#countsByFlags[this.#flags[slot]!]!++
+    for (const order of isRenamed ? Object.values(this.#orders) : []) order.change(slot)
+    this.#putKeys(slot, { recent: document.publishedAt, effect: document.effectLow })
     this.putCounters(slot, document.downloads, document.stars)
     return slot
   }
 
   /** Sets the counters of a slot. */
   putCounters(slot: number, downloads: number, stars: number): void {
-    this.#downloads[slot] = downloads
-    this.#stars[slot] = stars
+    this.#putKeys(slot, { downloads, stars })
     this.#popularity[slot] = Math.min(1, Math.log10(1 + downloads + 10 * stars) / popularityDigitsMax)
   }
 
@@ -111,10 +112,11 @@ export class DocumentTable {
   remove(id: number): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
-    this.order.remove(slot)
+    for (const order of [this.#names, ...Object.values(this.#orders)]) order.change(slot)
     this.#slots.delete(id)
     this.#putReaders(slot, this.#rows[slot]!.readers, [])
     this.#rows[slot] = undefined
+    this.#countsByFlags[this.#flags[slot]!]!--
     this.#flags[slot] = 0
     this.#free.push(slot)
   }
@@ -123,8 +125,7 @@ export class DocumentTable {
   seenBy(viewer: ViewerKeys): (slot: number) => boolean {
     const flags = this.#flags
     const mask = toAudienceMask(viewer)
-    // Collected once for each search: comparing keys for each closed skill would take longer than the search.
-    const named = new Set((viewer ?? []).flatMap((key) => [...(this.#slotsByReader.get(key) ?? [])]))
+    const named = this.#slotsNaming(viewer)
     return (slot) => (flags[slot]! & mask) !== 0 || named.has(slot)
   }
 
@@ -146,14 +147,65 @@ export class DocumentTable {
     for (const slot of slots) yield this.#rows[slot]!
   }
 
-  /** The slots that pass a predicate, in a new array. */
-  slots(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
-    const slots = new Int32Array(this.#slots.size)
+  /** How many skills the viewer sees that pass the filters; undefined if only reading their rows can tell. */
+  count(viewer: ViewerKeys, filters: SearchFilters): number | undefined {
+    const { mask, value, tests } = toIndexTests(filters)
+    if (tests.length > 0) return undefined
+    const audience = toAudienceMask(viewer)
     let count = 0
-    for (let slot = 0; slot < this.#rows.length; slot++) {
-      if (this.#rows[slot] && passes(slot)) slots[count++] = slot
+    for (const [flags, skills] of this.#countsByFlags.entries())
+      if ((flags & mask) === value && (flags & audience) !== 0) count += skills
+    for (const slot of this.#slotsNaming(viewer)) {
+      const flags = this.#flags[slot]!
+      if ((flags & mask) === value && (flags & audience) === 0) count++
     }
-    return slots.subarray(0, count)
+    return count
+  }
+
+  /** The numbers that a list is sorted by, by slot. */
+  keysOf(sort: ListSort): Float64Array {
+    return this.#keys[sort]
+  }
+
+  /** All slots in the order of a list: descending, then by name. Valid until the next change; not to be written. */
+  slotsBy(sort: ListSort): Int32Array {
+    this.ranks()
+    return this.#orders[sort].slots()
+  }
+
+  /** The rank of each slot by full name (code units). Valid until the next change. */
+  ranks(): Int32Array {
+    const sorted = this.#names.slots()
+    if (sorted === this.#ranked) return this.#ranks
+    if (this.#ranks.length < this.end) this.#ranks = new Int32Array(this.#flags.length)
+    for (let i = 0; i < sorted.length; i++) this.#ranks[sorted[i]!] = i
+    this.#ranked = sorted
+    return this.#ranks
+  }
+
+  #comparer(sort: ListSort): (a: number, b: number) => boolean {
+    return (a, b) => {
+      const keys = this.#keys[sort]
+      return keys[a]! > keys[b]! || (keys[a] === keys[b] && this.#ranks[a]! < this.#ranks[b]!)
+    }
+  }
+
+  #keepOrder(comesBefore: (a: number, b: number) => boolean): KeptOrder {
+    return new KeptOrder(comesBefore, (slot) => this.#rows[slot] !== undefined)
+  }
+
+  /** Collected once for each search: comparing keys for each closed skill would take longer than the search. */
+  #slotsNaming(viewer: ViewerKeys): Set<number> {
+    return new Set((viewer ?? []).flatMap((key) => [...(this.#slotsByReader.get(key) ?? [])]))
+  }
+
+  #putKeys(slot: number, keys: Partial<Record<ListSort, number>>): void {
+    for (const [name, key] of Object.entries(keys)) {
+      const sort = name as ListSort
+      if (this.#keys[sort][slot] === key) continue
+      this.#keys[sort][slot] = key
+      this.#orders[sort].change(slot)
+    }
   }
 
   #putReaders(slot: number, before: readonly string[], after: readonly string[]): void {
@@ -179,10 +231,7 @@ export class DocumentTable {
   #grow(): void {
     const length = this.#flags.length * 2
     this.#flags = growArray(this.#flags, length)
-    this.#downloads = growArray(this.#downloads, length)
-    this.#stars = growArray(this.#stars, length)
-    this.#effectLow = growArray(this.#effectLow, length)
-    this.#publishedAt = growArray(this.#publishedAt, length)
+    for (const sort of listSorts) this.#keys[sort] = growArray(this.#keys[sort], length)
     this.#popularity = growArray(this.#popularity, length)
   }
 }
@@ -190,58 +239,4 @@ export class DocumentTable {
 function toTableRow(document: SearchDocument): Row {
   const { id, name, fullName, readers } = document
   return { id, name, fullName, readers, ...toFilterRow(document) }
-}
-
-/**
- * Maintains the order of slots by full name (code units) as documents change. An insertion moves a few hundred
- * kilobytes at most, and the ranks are recomputed on the next read. Ties are then broken by comparing numbers.
- */
-class NameOrder {
-  #names: string[] = []
-  #sorted = new Int32Array(1024)
-  #ranks = new Int32Array(1024)
-  #size = 0
-  #stale = false
-
-  /** Adds a slot with its name. */
-  add(slot: number, name: string): void {
-    this.#names[slot] = name
-    if (this.#size === this.#sorted.length) this.#sorted = growArray(this.#sorted, this.#size + 1)
-    const at = this.#find(name, slot)
-    this.#sorted.copyWithin(at + 1, at, this.#size)
-    this.#sorted[at] = slot
-    this.#size++
-    this.#stale = true
-  }
-
-  /** Removes a slot. */
-  remove(slot: number): void {
-    const at = this.#find(this.#names[slot]!, slot)
-    this.#sorted.copyWithin(at, at + 1, this.#size)
-    this.#size--
-    this.#names[slot] = ''
-    this.#stale = true
-  }
-
-  /** The rank of each slot. Valid until the next change. */
-  ranks(): Int32Array {
-    if (!this.#stale) return this.#ranks
-    if (this.#ranks.length < this.#names.length) this.#ranks = growArray(this.#ranks, this.#names.length)
-    for (let i = 0; i < this.#size; i++) this.#ranks[this.#sorted[i]!] = i
-    this.#stale = false
-    return this.#ranks
-  }
-
-  #find(name: string, slot: number): number {
-    let low = 0
-    let high = this.#size
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const other = this.#sorted[middle]!
-      const otherName = this.#names[other]!
-      if (otherName < name || (otherName === name && other < slot)) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
 }

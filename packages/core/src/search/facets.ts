@@ -1,5 +1,6 @@
-import { type SearchFacets, searchFilters } from '@skillstead/protocol'
+import { type SearchFacets, searchFilters, skillClients } from '@skillstead/protocol'
 import type { FilterRow } from './filters.ts'
+import { toClientBit } from './loading-clients.ts'
 
 /** Maximum values of a facet in an answer: the most frequent ones. */
 const valuesMax = 15
@@ -12,11 +13,13 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const license = new Map<string, number>()
   const owner = new Map<string, number>()
   const keyword = new Map<string, number>()
+  const clients = skillClients.map(({ id }) => ({ value: id, bit: toClientBit(id), count: 0 }))
   const scores = offeredScores.map((value) => ({ value, least: Number(value), count: 0 }))
   for (const row of rows) {
     add(category, row.category)
     add(license, row.license)
     add(owner, row.owner)
+    for (const client of clients) if ((row.loadedBy & client.bit) !== 0) client.count++
     for (const word of row.keywords) add(keyword, word)
     for (const step of scores) if (row.securityScore !== null && row.securityScore >= step.least) step.count++
   }
@@ -26,6 +29,7 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
     owner: toValues(owner),
     keyword: toValues(keyword),
     minSecurityScore: scores.map(({ value, count }) => ({ value, count })),
+    client: clients.map(({ value, count }) => ({ value, count })),
   }
 }
 

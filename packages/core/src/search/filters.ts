@@ -2,13 +2,17 @@ import type { SearchFilterName, SearchFilters } from '@skillstead/protocol'
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { Tables } from '../storage/tables.ts'
+import { toClientBit } from './loading-clients.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** The flags of a skill that the index stores for the filters, as bits next to `audienceBits`. */
 export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
 type Flag = keyof typeof flagBits
 /** The other properties that the index stores for the filters. The texts are lower case. */
-export type FilterRow = Pick<SearchDocument, 'category' | 'license' | 'owner' | 'keywords' | 'securityScore'>
+export type FilterRow = Pick<
+  SearchDocument,
+  'category' | 'license' | 'owner' | 'keywords' | 'securityScore' | 'loadedBy'
+>
 
 type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
@@ -49,6 +53,14 @@ const filterRules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilte
     test: (least) =>
       least === undefined ? undefined : ({ securityScore }) => securityScore !== null && securityScore >= least,
     condition: (least) => (least === undefined ? undefined : eb('security_score', '>=', least)),
+  },
+  client: {
+    test(wanted) {
+      if (wanted === undefined) return undefined
+      const bit = toClientBit(wanted)
+      return ({ loadedBy }) => (loadedBy & bit) !== 0
+    },
+    condition: (wanted) => (wanted === undefined ? undefined : sql`(loaded_by & ${toClientBit(wanted)}) <> 0`),
   },
 }
 
@@ -107,13 +119,15 @@ export function toFilterFlags(document: SearchDocument): number {
 }
 
 /** The properties of a skill other than flags that the filters compare. */
-export function toFilterRow({ category, license, owner, keywords, securityScore }: SearchDocument): FilterRow {
+export function toFilterRow(document: SearchDocument): FilterRow {
+  const { category, license, owner, keywords, securityScore, loadedBy } = document
   return {
     category: category.toLowerCase(),
     license: license.toLowerCase(),
     owner: owner.toLowerCase(),
     keywords: keywords.map((keyword) => keyword.toLowerCase()),
     securityScore,
+    loadedBy,
   }
 }
 

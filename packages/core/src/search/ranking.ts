@@ -172,7 +172,7 @@ export class Ranking {
         (table.isDeprecated(slot) ? relevanceWeights.deprecated : 0)
     }
     this.#sentences.prepare(groups, this.#text.vocabulary.end)
-    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, scoredSentencesMax)) {
+    for (const slot of topSlots(slots, keys, table.ranks(), 0, scoredSentencesMax)) {
       const { best, name } = this.#sentences.read(this.#text.wordsAt(slot))
       keys[slot]! += relevanceWeights.sentence * best + relevanceWeights.name * name * name
     }

@@ -25,6 +25,8 @@ export interface SearchDocument {
   deprecated: boolean
   /** 0 to 100; null before the first scan. */
   securityScore: number | null
+  /** The clients that load it, from `toLoadedBy`. */
+  loadedBy: number
   downloads: number
   stars: number
   /** The lower end of the interval of the effect, -2 without one. */

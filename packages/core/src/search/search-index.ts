@@ -1,5 +1,5 @@
 import type { SearchFacets, SearchFilters } from '@skillstead/protocol'
-import { DocumentTable } from './document-table.ts'
+import { DocumentTable, type ListSort } from './document-table.ts'
 import { countFacets } from './facets.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
@@ -22,7 +22,7 @@ export interface SearchQuery {
   /** The search text; `''` matches everything that passes the filters. */
   q: string
   /** Default: by relevance if `q` is set, otherwise by downloads. */
-  sort?: 'downloads' | 'recent' | 'stars' | 'effect'
+  sort?: ListSort
   /** Number of hits to skip; a non-negative integer, as is `limit`. */
   offset: number
   limit: number
@@ -100,7 +100,7 @@ export function createSearchIndex(): SearchIndex {
   function search(query: IndexQuery): SearchHits {
     const isSeen = table.seenBy(query.viewer)
     const passes = table.matcher(isSeen, query.filters)
-    if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
+    if (query.q.trim() === '') return list(query, passes)
     const lexicon = new Lexicon(text, isSeen, query.viewer)
     const isVisible = table.matcher(isSeen, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
@@ -117,7 +117,8 @@ export function createSearchIndex(): SearchIndex {
     const context = new Set(query.context?.map(hashStem).filter((hash) => !hashes.has(hash)))
     // The scores of the context replace the scores of the need.
     const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
-    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
+    const page = topSlots(slots, query.sort ? table.keysOf(query.sort) : keys, table.ranks(), query.offset, query.limit)
+    const hits = toHits(query, page, slots)
     if (need.isPartial || isCut || lexicon.isCut) hits.partial = true
     if (!query.explain) return hits
     const matches = hits.ids.map((id) => explain(table.findSlot(id)!))
@@ -128,16 +129,26 @@ export function createSearchIndex(): SearchIndex {
     }
   }
 
-  function toHits(query: IndexQuery, slots: Int32Array<ArrayBuffer>, keys: Float64Array): SearchHits {
-    const page = topSlots(slots, keys, table.order.ranks(), query.offset, query.limit)
-    const facets = query.facets && { facets: countFacets(table.rowsAt(slots)) }
-    return { ids: page.map((slot) => table.idAt(slot)), total: slots.length, ...facets }
+  function list(query: IndexQuery, passes: (slot: number) => boolean): SearchHits {
+    const { viewer, filters, offset, limit } = query
+    const slots = table.slotsBy(query.sort ?? 'downloads')
+    const total = query.facets ? undefined : table.count(viewer, filters)
+    if (total === undefined) {
+      const passing = slots.filter(passes)
+      return toHits(query, passing.subarray(offset, offset + limit), passing)
+    }
+    // Most lists read the first slots only.
+    const page: number[] = []
+    let skipped = 0
+    for (let i = 0; i < slots.length && page.length < limit; i++) {
+      if (passes(slots[i]!) && skipped++ >= offset) page.push(slots[i]!)
+    }
+    return { ids: page.map((slot) => table.idAt(slot)), total }
   }
 
-  function columnOf(sort: SearchQuery['sort']): Float64Array {
-    if (sort === 'recent') return table.publishedAt
-    if (sort === 'effect') return table.effectLow
-    return sort === 'stars' ? table.stars : table.downloads
+  function toHits({ facets }: IndexQuery, page: Iterable<number>, slots: Int32Array): SearchHits {
+    const ids = Array.from(page, (slot) => table.idAt(slot))
+    return { ids, total: slots.length, ...(facets && { facets: countFacets(table.rowsAt(slots)) }) }
   }
 
   return {

@@ -1,20 +1,25 @@
+import { sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import { parseJson, type SkillRow } from '../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionMetadata } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
 import { findReaderKeys, toAudience } from '../visibility/audience.ts'
+import { toLoadedBy } from './loading-clients.ts'
 import type { SearchDocument } from './search-document.ts'
 
 const documentColumns = [
   ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
   ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'listed', 'stub', 'deprecated'] as const),
-  ...(['published_at', 'downloads', 'stars', 'effect_low', 'security_score', 'verified'] as const),
+  ...(['published_at', 'downloads', 'stars', 'effect_low', 'security_score', 'verified', 'loaded_by'] as const),
 ] as const
 
-type Row = Pick<SkillRow, (typeof documentColumns)[number]> & { terms: Uint8Array | null }
+type Row = Pick<SkillRow, (typeof documentColumns)[number]> & {
+  terms: Uint8Array | null
+  metadata: string | null
+}
 
-/** Selects skills with the terms of their latest versions. */
+/** Selects skills with the terms of their latest versions, and with the metadata where `loaded_by` is missing. */
 function selectSkills(read: Database['read']) {
   return read
     .selectFrom('skills')
@@ -24,6 +29,7 @@ function selectSkills(read: Database['read']) {
     .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
     .select(documentColumns.map((column) => `skills.${column}` as const))
     .select('version_terms.terms')
+    .select(sql<string | null>`case when skills.loaded_by is null then versions.metadata end`.as('metadata'))
 }
 
 /** Reads the next listed skills by row number, as search documents: fewer than `limit` only at the end. */
@@ -95,9 +101,14 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     verified: row.verified === 1,
     deprecated: row.deprecated === 1,
     securityScore: row.security_score,
+    loadedBy: row.loaded_by ?? readLoadedBy(row),
     downloads: row.downloads,
     stars: row.stars,
     effectLow: row.effect_low,
     publishedAt: row.published_at,
   }))
+}
+
+function readLoadedBy({ metadata, name }: Row): number {
+  return metadata === null ? 0 : toLoadedBy(parseJson<VersionMetadata>(metadata).frontmatter, name)
 }

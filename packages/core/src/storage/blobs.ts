@@ -36,7 +36,7 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
 }
 
 /**
- * Stores blobs; existing ones stay unchanged. Those of `isMoved` wait in their rows until they are moved to the bucket;
+ * Stores blobs; existing ones stay unchanged, unless the bucket lost them. Those of `isMoved` wait in their rows until they are moved to the bucket;
  * the others are in the database afterwards.
  */
 export async function putBlobs(
@@ -60,9 +60,13 @@ const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
     .onConflict((conflict) =>
       conflict
         .column('digest')
-        .doUpdateSet((eb) => ({ place: null, encoding: eb.ref('excluded.encoding'), bytes: eb.ref('excluded.bytes') }))
+        .doUpdateSet((eb) => ({
+          place: eb.ref('excluded.place'),
+          encoding: eb.ref('excluded.encoding'),
+          bytes: eb.ref('excluded.bytes'),
+        }))
         .where('blobs.place', 'is not', null)
-        .where('excluded.place', 'is', null),
+        .where((eb) => eb.or([eb('excluded.place', 'is', null), eb('blobs.place', '=', 'lost')])),
     ),
 )
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
-import type { Bucket } from './bucket/bucket.ts'
+import type { Bucket, MarkObject } from './bucket/bucket.ts'
 import type { BucketOptions } from './bucket/s3-objects.ts'
 import type { Connections, Listener } from './connections.ts'
 import type { Dialect } from './dialect.ts'
@@ -12,7 +12,7 @@ import { openSqliteForReading } from './sqlite/sqlite-reading.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { isRepeatable, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
-import { BatchWriter, closedWriter, type Writer } from './writer.ts'
+import { BatchWriter, closedWriter, type Writer, type WriteTransaction } from './writer.ts'
 
 /** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
@@ -106,16 +106,16 @@ export function writeApart<T>(
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   const isReadOnly = location.mode === 'read'
   const connections = await openConnections(location)
+  const writer = isReadOnly ? closedWriter : new BatchWriter(connections)
   let bucket: Bucket | undefined
   try {
     const prepare = isReadOnly ? requireCurrentSchema : migrate
     await prepare(connections.main, connections.dialect, location.extensions)
-    bucket = location.blobs && (await openBucket(location.blobs))
+    bucket = location.blobs && (await openBucket(location.blobs, (digest, place) => markObject(writer, digest, place)))
   } catch (error) {
     await connections.close()
     throw error
   }
-  const writer = isReadOnly ? closedWriter : new BatchWriter(connections)
   return {
     dialect: connections.dialect,
     isReadOnly,
@@ -141,12 +141,20 @@ async function openConnections({ path, databaseUrl, mode }: DatabaseLocation): P
 }
 
 /** Opens the bucket of large files. Its client is loaded on use: most registries have none. */
-export async function openBucket(options: BucketOptions): Promise<Bucket> {
+export async function openBucket(options: BucketOptions, mark?: MarkObject): Promise<Bucket> {
   const [{ Bucket: Opened }, { openS3Objects }] = await Promise.all([
     import('./bucket/bucket.ts'),
     import('./bucket/s3-objects.ts'),
   ])
-  return new Opened(openS3Objects(options))
+  return new Opened(openS3Objects(options), mark)
+}
+
+/** Not awaited: readers do not wait for writes. If it fails, the next reader of the object repeats it. */
+function markObject(writer: Writer, digest: string, place: 'bucket' | 'lost'): void {
+  const before = place === 'lost' ? 'bucket' : 'lost'
+  const mark = (trx: WriteTransaction) =>
+    trx.updateTable('blobs').set({ place }).where('digest', '=', digest).where('place', '=', before).execute()
+  writer.write(mark, { bulk: true }).catch(() => {})
 }
 
 /** Opens a PostgreSQL database. The driver is loaded on use: most registries are stored in an SQLite file. */

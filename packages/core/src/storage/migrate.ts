@@ -22,6 +22,7 @@ import { evaluations } from './migrations/0018-evaluations.ts'
 import { requires } from './migrations/0019-requires.ts'
 import { blobPlaces } from './migrations/0020-blob-places.ts'
 import { listIndexes } from './migrations/0022-list-indexes.ts'
+import { loadingClients } from './migrations/0023-loading-clients.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -51,6 +52,7 @@ const migrations: readonly Migration[] = [
   requires,
   blobPlaces,
   listIndexes,
+  loadingClients,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

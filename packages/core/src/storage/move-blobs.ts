@@ -4,7 +4,7 @@ import { hourMs } from '../kernel/clock.ts'
 import type { Blob } from './blobs.ts'
 import type { Database } from './database.ts'
 import { findMeta } from './meta.ts'
-import { noBucketAdvice } from './read-blobs.ts'
+import { isInRow, noBucketAdvice } from './read-blobs.ts'
 import type { StorageContext } from './storage-context.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { Bucket } from './bucket/bucket.ts'
@@ -54,9 +54,12 @@ export async function claimBucket(database: Database): Promise<Bucket> {
   )
 }
 
-/** Whether rows have bytes that wait for their move to the bucket, or bytes there. */
-export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'): Promise<boolean> {
-  const row = await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()
+/** Whether rows have one of these places. */
+export async function hasBlobsAt(
+  db: Kysely<Tables>,
+  ...places: readonly NonNullable<Tables['blobs']['place']>[]
+): Promise<boolean> {
+  const row = await db.selectFrom('blobs').select('digest').where('place', 'in', places).limit(1).executeTakeFirst()
   return row !== undefined
 }
 
@@ -65,6 +68,7 @@ export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'
  * A row gives its bytes up only when the bucket has them. Throws if the bucket cannot be written.
  */
 export async function moveWaitingBlobs(context: StorageContext, signal: AbortSignal): Promise<void> {
+  if (!(await hasBlobsAt(context.database.read, 'waiting'))) return
   await claimBucket(context.database)
   let left = runRows
   for await (const rows of readBatches(context.database, sql<boolean>`place = 'waiting' and ${isNoSkillMd}`)) {
@@ -78,7 +82,7 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   await claimBucket(context.database)
   for await (const rows of readBatches(
     context.database,
-    sql<boolean>`${isInRow} and length(bytes) >= ${bucketBytesMin} and ${isNoSkillMd}`,
+    sql<boolean>`${hasBytes} and length(bytes) >= ${bucketBytesMin} and ${isNoSkillMd}`,
   )) {
     await moveBatch(context, rows)
     yield rows.length
@@ -88,13 +92,13 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
 /** Moves all contents from the bucket back to the database, in batches; yields the number of each. The objects stay. */
 export async function* moveToDatabase({ database }: StorageContext): AsyncGenerator<number> {
   requireBucket(database)
-  for await (const rows of readBatches(database, sql<boolean>`place = 'bucket'`)) {
+  for await (const rows of readBatches(database, sql<boolean>`place in ('bucket', 'lost')`)) {
     for (const { digest } of rows) await moveBack(database, digest)
     yield rows.length
   }
 }
 
-const isInRow = sql<SqlBool>`place is distinct from 'bucket'`
+const hasBytes = sql<SqlBool>`(place is null or place = 'waiting')`
 
 /** A SKILL.md stays in the database, also where another version has the same file under another name. */
 const isNoSkillMd = sql<SqlBool>`not exists
@@ -128,7 +132,7 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
   const uploaded: { digest: string; encoding: BlobEncoding }[] = []
   await pLimit(parallelMax).map(rows, async ({ digest }) => {
     const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
-    if (!row || row.place === 'bucket') return
+    if (!row || !isInRow(row)) return
     await objects.put(digest, row.bytes)
     uploaded.push({ digest, encoding: row.encoding })
   })
@@ -142,7 +146,7 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
           .where('digest', '=', digest)
           // A row that was removed and stored again meanwhile may have other bytes for the same content.
           .where('encoding', '=', encoding)
-          .where(isInRow)
+          .where(hasBytes)
           .where(isNoSkillMd)
           .execute()
     },
@@ -156,7 +160,7 @@ function toBusy(): Error {
 
 async function moveBack({ read, writer, bucket }: Database, digest: string): Promise<void> {
   const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
-  if (row?.place !== 'bucket') return
+  if (!row || isInRow(row)) return
   const { bytes } = await bucket!.open(row)
   await writer.write(
     (trx) =>
@@ -164,7 +168,7 @@ async function moveBack({ read, writer, bucket }: Database, digest: string): Pro
         .updateTable('blobs')
         .set({ bytes, place: null })
         .where('digest', '=', digest)
-        .where('place', '=', 'bucket')
+        .where('place', 'in', ['bucket', 'lost'])
         .execute(),
     { bulk: true },
   )

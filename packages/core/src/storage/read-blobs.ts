@@ -56,12 +56,12 @@ export async function readBlobPart(
     .where('digest', '=', digest)
     .executeTakeFirst()
   if (!found) throw toMissingBlob(digest)
-  if (found.place !== 'bucket') return found
-  return getBucket(source).readPart({ digest, encoding: found.encoding }, part)
+  return isInRow(found) ? found : getBucket(source).readPart({ ...found, digest }, part)
 }
 
-function isInRow(row: BlobRow): row is BlobRow & Blob {
-  return row.place !== 'bucket'
+/** Whether the bytes of a row are in it, and not in the bucket. */
+export function isInRow<Row extends Pick<BlobRow, 'place'>>(row: Row): row is Row & Pick<Blob, 'place'> {
+  return row.place !== 'bucket' && row.place !== 'lost'
 }
 
 function getBucket({ bucket }: Pick<Database, 'bucket'>) {

@@ -2,7 +2,15 @@ import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import { selectOrganisationsWith } from './rights.ts'
-import { memberKinds, membershipKinds, type ReaderKind, readRule, sharedWith, type Sight } from './read-rule.ts'
+import {
+  memberKinds,
+  membershipKinds,
+  type ReaderKind,
+  readRule,
+  selectSharedWith,
+  type Sight,
+  type UserId,
+} from './read-rule.ts'
 
 type Visibility = SkillRow['visibility']
 const visibilities: readonly Visibility[] = ['public', 'internal', 'organisation', 'private']
@@ -46,7 +54,7 @@ export const isListedRow = eb('skills.listed', '=', sql.lit(1))
 export const isListedSkill = eb.and([isListedRow, eb('skills.stub', '=', sql.lit(0))])
 
 /** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
-export type Viewer = string | Expression<string> | null
+export type Viewer = UserId | null
 
 /** Mutually exclusive conditions on a row of `skills`: one is true if the skill is live and the viewer sees it. */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
@@ -54,25 +62,19 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
   const isClosedTo = (kind: ReaderKind) => isVisibilityIn(closedTo(kind))
-  const isMember = eb.exists(
-    eb
-      .selectFrom(memberKinds)
-      .select('user_id')
-      .whereRef('organisation_id', '=', 'skills.owner_id')
-      .where('user_id', '=', viewer)
-      .where((of) => of.or(membershipKinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isClosedTo(kind)])))),
-  )
-  const isShared = eb.exists(
-    eb.selectFrom(sharedWith).select('user_id').whereRef('skill_id', '=', 'skills.id').where('user_id', '=', viewer),
-  )
-  const isOthers = eb('skills.owner_id', '!=', viewer)
-  // Each `exists` is a condition of its own: PostgreSQL begins with the rows of the viewer, and SQLite needs one
-  // look-up for each closed skill.
+  // Lists that do not depend on the row: a database reads the lists once, or begins with them.
+  const isMemberAs = (kind: (typeof membershipKinds)[number]) => {
+    const organisations = eb.selectFrom(memberKinds).select('organisation_id').where('user_id', '=', viewer)
+    return eb.and([isClosedTo(kind), eb('skills.owner_id', 'in', organisations.where('kind', '=', sql.lit(kind)))])
+  }
+  const isOwner = eb('skills.owner_id', '=', viewer)
+  const memberships = membershipKinds.map(isMemberAs)
+  const isShared = eb('skills.id', 'in', selectSharedWith(viewer))
   return [
     isVisibilityIn(openVisibilitiesByViewer.user),
-    eb.and([isClosedTo('owner'), eb('skills.owner_id', '=', viewer)]),
-    eb.and([eb.or(membershipKinds.map(isClosedTo)), isOthers, isMember]),
-    eb.and([isClosedTo('collaborator'), isOthers, isShared, eb.not(isMember)]),
+    eb.and([isClosedTo('owner'), isOwner]),
+    ...memberships,
+    eb.and([isClosedTo('collaborator'), isShared, eb.not(eb.or([isOwner, ...memberships]))]),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { rolesWith } from '@skillstead/protocol'
-import { expressionBuilder, sql } from 'kysely'
+import { type Expression, expressionBuilder, sql } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
@@ -39,7 +39,7 @@ const { selectFrom } = expressionBuilder<Tables, never>()
 const collaborator = sql.lit<ReaderKind>('collaborator').as('kind')
 
 /** A table of the users who read a skill as collaborators or in a team: `skill_id`, `user_id`. */
-export const sharedWith = selectFrom('collaborators')
+const sharedWith = selectFrom('collaborators')
   .select(['skill_id', 'user_id'])
   .unionAll(
     selectFrom('team_skills')
@@ -49,6 +49,18 @@ export const sharedWith = selectFrom('collaborators')
       .select(['team_skills.skill_id', 'team_members.user_id']),
   )
   .as('shared_with')
+
+/** The id of a user, or the parameter of a prepared statement for the id. */
+export type UserId = string | Expression<string>
+
+/** The ids of the skills that a user reads by {@link sharedWith}. */
+export function selectSharedWith(user: UserId) {
+  const teams = selectFrom('team_members').select('team_id').where('user_id', '=', user)
+  return selectFrom('collaborators')
+    .select('skill_id')
+    .where('user_id', '=', user)
+    .unionAll(selectFrom('team_skills').select('skill_id').where('team_id', 'in', teams))
+}
 
 /**
  * A table of the members of organisations: `organisation_id`, `user_id`, `kind`. An `insider` has a role that reads

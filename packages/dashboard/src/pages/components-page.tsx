@@ -48,16 +48,11 @@ export default function ComponentsPage() {
       </p>
       <h2>Actions</h2>
       <p class="row">
-        <button type="button" class="main">
-          Main
-        </button>
-        <button type="button">Other</button>
-        <button type="button" class="danger">
-          Delete
-        </button>
-        <button type="button" class="quiet">
-          Quiet
-        </button>
+        {['main', 'other', 'danger', 'quiet'].map((kind) => (
+          <button key={kind} type="button" class={kind}>
+            {kind}
+          </button>
+        ))}
         <button type="button" disabled>
           Disabled
         </button>
@@ -67,9 +62,7 @@ export default function ComponentsPage() {
       </p>
       <h2>Forms</h2>
       <div class="form">
-        <Field label="Field" name="field">
-          What it is for.
-        </Field>
+        <Field label="Field" name="field" hint="What it is for." />
         <Select label="Choice" name="choice" value="a" options={[['a', 'A value']]} onChange={() => {}} />
         <TextArea label="Text" name="text" rows={2} />
         <Check>A choice of yes or no</Check>
@@ -83,18 +76,8 @@ export default function ComponentsPage() {
       <Empty>An empty list says what will be here, and how it gets there.</Empty>
       <h2>Data</h2>
       <Copyable text="skillstead install alice/fill-pdf-forms" />
-      <Terms
-        of={[
-          ['Term', 'Value'],
-          ['Licence', 'MIT'],
-        ]}
-      />
-      <Figures
-        of={[
-          ['Skills', 1200],
-          ['Users', 12],
-        ]}
-      />
+      <Terms of={Object.entries({ Term: 'Value', Licence: 'MIT' })} />
+      <Figures of={Object.entries({ Skills: 1200, Users: 12 })} />
     </Page>
   )
 }

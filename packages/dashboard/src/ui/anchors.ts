@@ -1,17 +1,20 @@
 /** The anchor of a heading: as GitHub writes it, behind a prefix that keeps it apart from the ids of the page. */
 export function toAnchor(text: string): string {
-  let words = text
-  try {
-    words = decodeURIComponent(text)
-  } catch {
-    // A percent sign that encodes nothing.
-  }
-  const slug = words
+  const slug = decodeEscapes(text)
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-')
   return `readme-${slug.slice(0, 100)}`
+}
+
+/** A text without percent escapes; as it is if a percent sign in it encodes nothing. */
+export function decodeEscapes(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** The line of a heading in a Markdown text, by the fragment that links to it, or by `L12`; undefined without one. */

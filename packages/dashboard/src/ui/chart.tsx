@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { Table } from './page.tsx'
 
-interface Series {
+/** A line of the chart. */
+export interface Series {
   readonly label: string
   readonly values: readonly number[]
 }
@@ -15,8 +16,9 @@ export default function Chart(props: { days: readonly string[]; series: readonly
   useEffect(() => {
     const element = holder.current!
     const colours = getComputedStyle(element)
-    const text = colours.getPropertyValue('--text').trim()
-    const axis = { stroke: text, grid: { stroke: colours.getPropertyValue('--line').trim(), width: 1 } }
+    // Functions, because the scheme of colours may change while the chart is shown.
+    const toStroke = (name: string) => () => colours.getPropertyValue(name).trim()
+    const axis = { stroke: toStroke('--text'), grid: { stroke: toStroke('--line'), width: 1 } }
     const strokes = ['--accent', '--fair']
     const plot = new UPlot(
       {
@@ -30,7 +32,7 @@ export default function Chart(props: { days: readonly string[]; series: readonly
         series: [
           {},
           ...series.map(({ label: name }, place) => {
-            return { label: name, stroke: colours.getPropertyValue(strokes[place % 2]!).trim(), width: 2 }
+            return { label: name, stroke: toStroke(strokes[place % 2]!), width: 2 }
           }),
         ],
       },
@@ -39,7 +41,11 @@ export default function Chart(props: { days: readonly string[]; series: readonly
     )
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 200 }))
     observer.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const redraw = () => plot.redraw()
+    scheme.addEventListener('change', redraw)
     return () => {
+      scheme.removeEventListener('change', redraw)
       observer.disconnect()
       plot.destroy()
     }

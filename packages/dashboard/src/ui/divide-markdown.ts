@@ -50,9 +50,8 @@ function isTable(text: string): boolean {
 }
 
 /** Matches quotes and lists that are nested forty levels or deeper. */
-function isTooDeep(text: string): boolean {
-  return /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
-}
+const isTooDeep = (text: string): boolean =>
+  /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
 
 /**
  * Splits text at empty lines and between the items of a long list; a code fence is one block. The joined blocks are the

@@ -94,6 +94,5 @@ const columns: readonly Column<Evaluation>[] = [
   toTimeColumn('Ran', ({ ranAt }) => ranAt),
 ]
 
-function toCountsText({ passed, runs }: Evaluation['withSkill']): string {
-  return `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`
-}
+const toCountsText = ({ passed, runs }: Evaluation['withSkill']): string =>
+  `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`

@@ -35,7 +35,7 @@ const omissions = {
   'too large': 'It is too large to compare here. Download both versions to compare them.',
 }
 
-function FilePatch({ file, open, onPick, notesOn }: PatchNotes & { file: FileDiff; open: boolean }) {
+function FilePatch({ file, open, ...notes }: PatchNotes & { file: FileDiff; open: boolean }) {
   const [isOpen, setOpen] = useState(open && (file.diff?.length ?? 0) <= openCharactersMax)
   return (
     <details class="file-patch" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -46,14 +46,7 @@ function FilePatch({ file, open, onPick, notesOn }: PatchNotes & { file: FileDif
           {file.executable !== undefined && (file.executable ? ', now executable' : ', no longer executable')}
         </span>
       </summary>
-      {isOpen && file.diff !== null && (
-        <Diff
-          patch={file.diff}
-          label={`Differences in ${file.path}`}
-          onPick={onPick && ((line) => onPick(file.path, line))}
-          notesOn={notesOn && ((line) => notesOn(file.path, line))}
-        />
-      )}
+      {isOpen && file.diff !== null && <Diff patch={file.diff} path={file.path} {...notes} />}
       {file.diff === null && <p>{omissions[file.omitted ?? 'binary']}</p>}
     </details>
   )
@@ -90,21 +83,15 @@ const stepLines = 300
 /** Maximum number of characters of a line; longer lines are shortened. */
 const lineCharactersMax = 2000
 
-/** Notes below lines of the later version, and what happens when the number of such a line is chosen. */
-interface LineNotes {
-  readonly onPick?: ((line: number) => void) | undefined
-  readonly notesOn?: ((line: number) => ComponentChildren) | undefined
-}
-
 /** The patch of one file: added and removed lines have a sign, a colour, and text for screen readers. */
-function Diff({ patch, label, ...notes }: LineNotes & { patch: string; label: string }) {
+function Diff({ patch, path, ...notes }: PatchNotes & { patch: string; path: string }) {
   const lines = useMemo(() => parsePatch(patch), [patch])
   const [shown, show] = useState(stepLines)
   return (
     <>
-      <div class="diff" role="region" aria-label={label} tabIndex={0}>
+      <div class="diff" role="region" aria-label={`Differences in ${path}`} tabIndex={0}>
         {lines.slice(0, shown).map((line, place) => (
-          <Line key={place} line={line} {...notes} />
+          <Line key={place} line={line} path={path} {...notes} />
         ))}
       </div>
       {lines.length > shown && (
@@ -118,13 +105,18 @@ function Diff({ patch, label, ...notes }: LineNotes & { patch: string; label: st
 
 const signs = { same: ' ', added: '+', removed: '−', place: '', note: '' }
 
-function Line({ line: { kind, text, from, to }, onPick, notesOn }: LineNotes & { line: PatchLine }) {
+function Line({
+  line: { kind, text, from, to },
+  path,
+  onPick,
+  notesOn,
+}: PatchNotes & { line: PatchLine; path: string }) {
   const Text = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'span'
   return (
     <>
       <div class={`line ${kind}`}>
         {onPick && to !== undefined ? (
-          <button type="button" class="number" aria-label={`Comment on line ${to}`} onClick={() => onPick(to)}>
+          <button type="button" class="number" aria-label={`Comment on line ${to}`} onClick={() => onPick(path, to)}>
             {to}
           </button>
         ) : (
@@ -137,7 +129,7 @@ function Line({ line: { kind, text, from, to }, onPick, notesOn }: LineNotes & {
         </span>
         <Text dir="auto">{toMarkedText(shortenPatchLine(text))}</Text>
       </div>
-      {to !== undefined && notesOn?.(to)}
+      {to !== undefined && notesOn?.(path, to)}
     </>
   )
 }

@@ -1,25 +1,18 @@
-import type { api } from '../api.ts'
-import { Badge, toCount, type Tone } from './parts.tsx'
+import { Badge, toCount, type Tone, verdictTones } from './parts.tsx'
 import { type ScanFinding, type Security, signals, severities, verdictWords, type Change } from '@skillstead/protocol'
 
-type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
-type Finding = Report['findings'][number]
-
 /** The result of a scan in one line. */
-export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
-  const found = of.findings.length
-  return (
-    <p class="facts">
-      <Badge tone={verdictTones[of.verdict]}>{verdictWords[of.verdict]}</Badge>
-      <span>score {of.score} of 100</span>
-      <span>risk {of.risk}</span>
-      <span>{toCount(found, 'finding')}</span>
-    </p>
-  )
-}
+export const Verdict = ({ of }: { of: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings'> }) => (
+  <p class="facts">
+    <VerdictBadge of={of.verdict} />
+    <span>score {of.score} of 100</span>
+    <span>risk {of.risk}</span>
+    <span>{toCount(of.findings.length, 'finding')}</span>
+  </p>
+)
 
 /** Findings with their places and fixes, worst first. */
-export function Findings({ findings }: { findings: readonly Finding[] }) {
+export function Findings({ findings }: { findings: readonly ScanFinding[] }) {
   if (findings.length === 0) return <p>No findings.</p>
   return (
     <ul class="plain findings">
@@ -43,11 +36,12 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
   )
 }
 
-export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
-  safe: 'good',
-  caution: 'fair',
-  dangerous: 'bad',
-}
+export { verdictTones } from './parts.tsx'
+
+/** A verdict in words and as a colour. */
+export const VerdictBadge = ({ of }: { of: Security['verdict'] }) => (
+  <Badge tone={verdictTones[of]}>{verdictWords[of]}</Badge>
+)
 
 export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
   critical: 'bad',
@@ -58,15 +52,14 @@ export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
 }
 
 /** Findings worst first: by what they indicate, those that the author explained last, then by severity and place. */
-export function sortFindings(findings: readonly ScanFinding[]): ScanFinding[] {
-  return findings.toSorted(
+export const sortFindings = (findings: readonly ScanFinding[]): ScanFinding[] =>
+  findings.toSorted(
     (a, b) =>
       signals.indexOf(a.signal) - signals.indexOf(b.signal) ||
       Number(a.suppressed !== null) - Number(b.suppressed !== null) ||
       severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
       (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   )
-}
 
 /** The finding that makes the verdict, or the worst of those that make it together. Undefined for `safe`. */
 export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | 'findings'>): ScanFinding | undefined {
@@ -78,60 +71,54 @@ export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | '
   )
 }
 
-const binaryPattern =
-  /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i
-
 /** Whether a file has no lines, by its name. */
-export function isBinaryPath(path: string): boolean {
-  return binaryPattern.test(path)
-}
+export const isBinaryPath = (path: string): boolean =>
+  /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i.test(
+    path,
+  )
 
 /** The place of a finding: its file and line, or the whole file where it has no lines. */
-export function FindingPlace({ of: { path, line } }: { of: Pick<ScanFinding, 'path' | 'line'> }) {
-  return (
-    <span class="finding-place">
-      <bdi>{path}</bdi>
-      {isBinaryPath(path) ? ', the whole file' : `, line ${line}`}
-    </span>
-  )
-}
+export const FindingPlace = ({ of: { path, line } }: { of: Pick<ScanFinding, 'path' | 'line'> }) => (
+  <span class="finding-place">
+    <bdi>{path}</bdi>
+    {isBinaryPath(path) ? ', the whole file' : `, line ${line}`}
+  </span>
+)
 
 /** The verdict on what a version changes, with what it adds and removes. */
-export function ChangeReport({ change }: { change: Change }) {
-  return (
-    <>
-      <p class="facts">
-        <Badge tone={verdictTones[change.verdict]}>{verdictWords[change.verdict]}</Badge>
-        <span>
-          compared with {change.since}
-          {change.patch && ', as a patch version'}
-        </span>
-      </p>
-      {change.findings.length === 0 && <p>Nothing in it changes what the skill can do, as far as its text shows.</p>}
-      <ul class="plain findings">
-        {change.findings.map(({ ruleId, signal, severity, title, items, path, line, remediation }) => (
-          <li key={`${ruleId} ${signal}`}>
-            <p class="facts">
-              <Badge tone={signal === 'power' ? 'plain' : severityTones[severity]}>{severity}</Badge>
-              <strong>{title}</strong>
-              {path !== null && (
-                <span>
-                  <bdi>{path}</bdi>, line {line}
-                </span>
-              )}
-              <code>{ruleId}</code>
-            </p>
-            <ul>
-              {items.map((item) => (
-                <li key={item}>
-                  <bdi>{item}</bdi>
-                </li>
-              ))}
-            </ul>
-            <p>{remediation}</p>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+export const ChangeReport = ({ change }: { change: Change }) => (
+  <>
+    <p class="facts">
+      <VerdictBadge of={change.verdict} />
+      <span>
+        compared with {change.since}
+        {change.patch && ', as a patch version'}
+      </span>
+    </p>
+    {change.findings.length === 0 && <p>Nothing in it changes what the skill can do, as far as its text shows.</p>}
+    <ul class="plain findings">
+      {change.findings.map(({ ruleId, signal, severity, title, items, path, line, remediation }) => (
+        <li key={`${ruleId} ${signal}`}>
+          <p class="facts">
+            <Badge tone={signal === 'power' ? 'plain' : severityTones[severity]}>{severity}</Badge>
+            <strong>{title}</strong>
+            {path !== null && (
+              <span>
+                <bdi>{path}</bdi>, line {line}
+              </span>
+            )}
+            <code>{ruleId}</code>
+          </p>
+          <ul>
+            {items.map((item) => (
+              <li key={item}>
+                <bdi>{item}</bdi>
+              </li>
+            ))}
+          </ul>
+          <p>{remediation}</p>
+        </li>
+      ))}
+    </ul>
+  </>
+)

@@ -6,24 +6,11 @@ import { reloadAfterChange } from '../api.ts'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
-/** The state of an action: whether it is running, and its error. */
-export interface Action<Input = void, Result = unknown> {
-  run(input: Input): void
-  /** What the last run returned. */
-  readonly result?: Result | undefined
-  /** Forgets the last run. */
-  reset?(): void
-  readonly busy: boolean
-  /** Whether the last run succeeded. */
-  readonly done: boolean
-  readonly error: unknown
-}
-
-/** Creates an action that does its work, and then reloads what the page shows, unless the work only reads. */
-export function useAction<Input = void, Result = unknown>(
-  work: (input: Input) => Promise<Result>,
-  isRead = false,
-): Action<Input, Result> {
+/**
+ * Creates an action that does its work, and then reloads what the page shows, unless the work only reads. `done` says
+ * whether the last run succeeded, `result` what it returned; `reset` forgets it.
+ */
+export function useAction<Input = void, Result = unknown>(work: (input: Input) => Promise<Result>, isRead = false) {
   const { mutate, isPending, isSuccess, data, reset, error } = useMutation({
     mutationFn: async (input: Input) => {
       const { pathname } = location
@@ -32,8 +19,10 @@ export function useAction<Input = void, Result = unknown>(
       return result
     },
   })
-  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, result: data, reset, error }
+  return { run: (input: Input) => mutate(input), busy: isPending, done: isSuccess, result: data, reset, error }
 }
+
+export type Action<Input = void, Result = unknown> = ReturnType<typeof useAction<Input, Result>>
 
 /** Shows the outcome of an action: the error, or a success message. */
 export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done?: string }) {
@@ -53,7 +42,7 @@ export function onlyFilled(fields: Fields): Fields {
  * shown below.
  */
 export function Form<Result>(props: {
-  action?: Action<Fields>
+  action?: Pick<Action<Fields>, 'run' | 'busy' | 'done' | 'error'>
   work?: (fields: Fields) => Promise<Result>
   /** What is shown after the work in place of the form, until it is closed. */
   answer?: (result: Result, close: () => void) => ComponentChildren
@@ -67,7 +56,7 @@ export function Form<Result>(props: {
   const { card, work } = props
   const own = useAction(async (fields: Fields) => work?.(fields))
   const { action = own } = props
-  if (props.answer && own.done) return props.answer(own.result!, own.reset!)
+  if (props.answer && own.done) return props.answer(own.result!, own.reset)
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (action.busy) return
@@ -103,12 +92,18 @@ interface FieldProps {
   readonly children?: ComponentChildren
 }
 
-function Labelled(props: FieldProps & { id: string }) {
-  const { id, label, hint, children } = props
+/** A control with its label and its hint. */
+function Labelled(props: {
+  label: string
+  hint?: ComponentChildren
+  children: (control: { id: string; 'aria-describedby': string | undefined }) => ComponentChildren
+}) {
+  const { label, hint, children } = props
+  const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children}
+      {children({ id, 'aria-describedby': hint ? `${id}-hint` : undefined })}
       {hint && (
         <small id={`${id}-hint`} class="hint">
           {hint}
@@ -118,39 +113,22 @@ function Labelled(props: FieldProps & { id: string }) {
   )
 }
 
-/** A text field with a label and a hint. */
-export function Field({
-  label,
-  children,
-  hint = children,
-  ...input
-}: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  const id = useId()
-  return (
-    <Labelled id={id} label={label} hint={hint}>
-      <input id={id} dir="auto" aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
-    </Labelled>
-  )
-}
+type InputProps = InputHTMLAttributes<HTMLInputElement>
 
-export function TextArea(
-  props: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string },
-) {
-  const id = useId()
-  const { label, children, hint = children, value, ...area } = props
-  return (
-    <Labelled id={id} label={label} hint={hint}>
-      <textarea
-        id={id}
-        dir="auto"
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        rows={4}
-        defaultValue={value}
-        {...area}
-      />
-    </Labelled>
-  )
-}
+/** A text field with a label and a hint. */
+export const Field = ({ label, children, hint = children, ...input }: FieldProps & InputProps) => (
+  <Labelled label={label} hint={hint}>
+    {(control) => <input {...control} dir="auto" {...input} />}
+  </Labelled>
+)
+
+type AreaProps = { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string }
+
+export const TextArea = ({ label, children, hint = children, value, ...area }: FieldProps & AreaProps) => (
+  <Labelled label={label} hint={hint}>
+    {(control) => <textarea {...control} dir="auto" rows={4} defaultValue={value} {...area} />}
+  </Labelled>
+)
 
 /** A value with its title, or a value that is its own title. */
 type Option<T extends string = string> = T | readonly [value: T, title: string]
@@ -171,41 +149,38 @@ export function Select(props: {
   options: readonly Option[]
   onChange?: (value: string) => void
 }) {
-  const id = useId()
   const { onChange } = props
   return (
-    <Labelled id={id} label={props.label}>
-      <select
-        id={id}
-        name={props.name}
-        {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
-      >
-        {/* Without `onChange` the form owns the value, so the initial value is set once, by selecting the option. */}
-        <Options of={props.options} selected={onChange ? undefined : props.value} />
-      </select>
+    <Labelled label={props.label}>
+      {(control) => (
+        <select
+          {...control}
+          name={props.name}
+          {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
+        >
+          {/* Without `onChange` the form owns the value, so the initial value is set once, by selecting the option. */}
+          <Options of={props.options} selected={onChange ? undefined : props.value} />
+        </select>
+      )}
     </Labelled>
   )
 }
 
+type CheckProps = Pick<InputProps, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange' | 'children'>
+
 /** A checkbox with its label. */
-export function Check({
-  children,
-  ...input
-}: Pick<InputHTMLAttributes<HTMLInputElement>, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange'> & {
-  children: ComponentChildren
-}) {
-  return (
-    <label class="check">
-      <input type="checkbox" {...input} />
-      <span>{children}</span>
-    </label>
-  )
-}
+export const Check = ({ children, ...input }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" {...input} />
+    <span>{children}</span>
+  </label>
+)
 
 /** Properties of an action button: while the action runs, clicks do nothing and the focus stays. */
-export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
-  return { 'aria-disabled': busy, onClick: () => !busy && run() }
-}
+export const unlessBusy = ({ busy, run }: Pick<Action, 'busy' | 'run'>) => ({
+  'aria-disabled': busy,
+  onClick: () => !busy && run(),
+})
 
 /** A select field in a table, which does its work when the user chooses, with the error of the work below. */
 export function ActionSelect<T extends string>(props: {

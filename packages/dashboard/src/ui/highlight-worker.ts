@@ -1,9 +1,5 @@
-import {
-  createCssVariablesTheme,
-  createHighlighterCore,
-  type HighlighterCore,
-  type LanguageRegistration,
-} from 'shiki/core'
+import type { HighlighterCore, LanguageRegistration } from 'shiki/core'
+import { createCssVariablesTheme, createHighlighterCore } from 'shiki/core'
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 
 /** A part of a line, with its kind, such as `keyword`; plain text has none. */
@@ -23,70 +19,56 @@ export interface HighlightOrder {
 export type HighlightAnswer = 'loaded' | 'failed' | CodePart[][] | null
 
 const themeName = 'variables'
-/** Grammars of https://shiki.style, each loaded when a text needs it. */
-const grammars: Readonly<Record<string, () => Promise<{ default: LanguageRegistration[] }>>> = {
-  bash: () => import('shiki/langs/bash.mjs'),
-  c: () => import('shiki/langs/c.mjs'),
-  cpp: () => import('shiki/langs/cpp.mjs'),
-  csharp: () => import('shiki/langs/csharp.mjs'),
+type LoadGrammar = () => Promise<{ default: LanguageRegistration[] }>
+/** Grammars of https://shiki.style by all their names, each loaded when a text needs it. */
+const grammars: Readonly<Record<string, LoadGrammar>> = {
+  'bash sh shell zsh': () => import('shiki/langs/bash.mjs'),
+  'c h': () => import('shiki/langs/c.mjs'),
+  'cpp hpp': () => import('shiki/langs/cpp.mjs'),
+  'csharp cs': () => import('shiki/langs/csharp.mjs'),
   css: () => import('shiki/langs/css.mjs'),
   diff: () => import('shiki/langs/diff.mjs'),
   dockerfile: () => import('shiki/langs/dockerfile.mjs'),
   go: () => import('shiki/langs/go.mjs'),
-  html: () => import('shiki/langs/html.mjs'),
+  'html htm': () => import('shiki/langs/html.mjs'),
   ini: () => import('shiki/langs/ini.mjs'),
   java: () => import('shiki/langs/java.mjs'),
-  json: () => import('shiki/langs/jsonc.mjs'),
-  kotlin: () => import('shiki/langs/kotlin.mjs'),
-  markdown: () => import('shiki/langs/markdown.mjs'),
+  'json jsonc': () => import('shiki/langs/jsonc.mjs'),
+  'kotlin kt': () => import('shiki/langs/kotlin.mjs'),
+  'markdown md': () => import('shiki/langs/markdown.mjs'),
   php: () => import('shiki/langs/php.mjs'),
-  powershell: () => import('shiki/langs/powershell.mjs'),
-  python: () => import('shiki/langs/python.mjs'),
-  ruby: () => import('shiki/langs/ruby.mjs'),
-  rust: () => import('shiki/langs/rust.mjs'),
+  'powershell ps1': () => import('shiki/langs/powershell.mjs'),
+  'python py': () => import('shiki/langs/python.mjs'),
+  'ruby rb': () => import('shiki/langs/ruby.mjs'),
+  'rust rs': () => import('shiki/langs/rust.mjs'),
   sql: () => import('shiki/langs/sql.mjs'),
   swift: () => import('shiki/langs/swift.mjs'),
   toml: () => import('shiki/langs/toml.mjs'),
-  typescript: () => import('shiki/langs/tsx.mjs'),
+  'typescript js javascript jsx mjs ts tsx': () => import('shiki/langs/tsx.mjs'),
   xml: () => import('shiki/langs/xml.mjs'),
-  yaml: () => import('shiki/langs/yaml.mjs'),
+  'yaml yml': () => import('shiki/langs/yaml.mjs'),
 }
-const otherNames = new Map(
-  Object.entries({
-    bash: 'sh shell zsh',
-    c: 'h',
-    cpp: 'hpp',
-    csharp: 'cs',
-    html: 'htm',
-    json: 'jsonc',
-    kotlin: 'kt',
-    markdown: 'md',
-    powershell: 'ps1',
-    python: 'py',
-    ruby: 'rb',
-    rust: 'rs',
-    typescript: 'js javascript jsx mjs ts tsx',
-    yaml: 'yml',
-  }).flatMap(([known, names]) => names.split(' ').map((name) => [name, known])),
+const grammarsByName = new Map(
+  Object.entries(grammars).flatMap(([names, grammar]) => names.split(' ').map((name) => [name, grammar] as const)),
 )
 
 let highlighter: Promise<HighlighterCore> | undefined
 
-async function load(known: string) {
+async function load(loadGrammar: LoadGrammar) {
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: themeName })],
     langs: [],
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   })
-  const [core, grammar] = await Promise.all([highlighter, grammars[known]!()])
+  const [core, grammar] = await Promise.all([highlighter, loadGrammar()])
   await core.loadLanguage(...grammar.default)
   return { core, lang: grammar.default.at(-1)!.name }
 }
 
 async function highlight({ code, language }: HighlightOrder): Promise<HighlightAnswer> {
-  const known = otherNames.get(language) ?? language
-  if (!Object.hasOwn(grammars, known)) return null
-  const loaded = await load(known).catch(() => undefined)
+  const grammar = grammarsByName.get(language)
+  if (!grammar) return null
+  const loaded = await load(grammar).catch(() => undefined)
   if (!loaded) return 'failed'
   answer('loaded')
   const lines = loaded.core.codeToTokensBase(code, { lang: loaded.lang, theme: themeName })

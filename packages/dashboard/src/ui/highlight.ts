@@ -38,10 +38,8 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
   return new Promise((resolve) => {
     const ending = new AbortController()
     const { signal } = ending
-    let timer: ReturnType<typeof setTimeout> | undefined
     const end = (lines: CodePart[][] | null) => {
       ending.abort()
-      clearTimeout(timer)
       resolve(lines)
     }
     const giveUp = () => {
@@ -53,29 +51,15 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
       isUnavailable = true
       giveUp()
     }
-    asked.addEventListener(
-      'message',
-      ({ data }: MessageEvent<HighlightAnswer>) => {
-        // Loading may take long on a slow network.
-        if (data === 'loaded') timer = setTimeout(giveUp, answerMs)
-        else if (data === 'failed') giveUpForAll()
-        else end(data)
-      },
-      { signal },
-    )
+    const listen = ({ data }: MessageEvent<HighlightAnswer>) => {
+      // Loading may take long on a slow network.
+      if (data === 'loaded') setTimeout(() => signal.aborted || giveUp(), answerMs)
+      else if (data === 'failed') giveUpForAll()
+      else end(data)
+    }
+    asked.addEventListener('message', listen, { signal })
     asked.addEventListener('error', giveUpForAll, { signal })
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name
     asked.postMessage(order)
-  })
-}
-
-/** The elements of one line; kinds are classes, whose colours are in the styles. */
-export function toCodeNodes(line: readonly CodePart[]): Node[] {
-  return line.map(([text, kind]) => {
-    if (!kind) return document.createTextNode(text)
-    const part = document.createElement('span')
-    part.className = `code-${kind}`
-    part.textContent = text
-    return part
   })
 }

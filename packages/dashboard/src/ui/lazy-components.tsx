@@ -7,7 +7,7 @@ import { explainError } from './problem.tsx'
 
 /** Components that few pages need, loaded on first use. */
 export const Markdown = lazyComponent(() => import('./markdown.tsx'), NotLoaded)
-const Chart = lazyComponent(() => import('./chart.tsx'), NotLoaded)
+export const Chart = lazyComponent(() => import('./chart.tsx'), NotLoaded)
 
 /** The downloads of a skill by day, with a title for their total. */
 export function DownloadChart({ name, toTitle }: { name: string; toTitle: (total: number) => string }) {

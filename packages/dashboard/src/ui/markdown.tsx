@@ -1,11 +1,14 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { render } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
-import { toAnchor } from './anchors.ts'
+import { decodeEscapes, toAnchor } from './anchors.ts'
 import { divideMarkdown } from './divide-markdown.ts'
-import { Contents, finishCode, nameHeadings, scrollToAnchor, type ShownHeading } from './markdown-parts.tsx'
+import { highlight } from './highlight.ts'
+import type { CodePart } from './highlight-worker.ts'
 import { showPicture } from './own-files.tsx'
+import { CodeLine, copyText } from './parts.tsx'
 
 /**
  * Allows only elements for text, tables, lists and code, and pictures of the skill itself: no styles, forms or other
@@ -66,19 +69,10 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
 
-function isPicture(address: string): boolean {
-  return address.startsWith('/api/') || address.startsWith('/docs/guides/')
-}
+const isPicture = (address: string): boolean => address.startsWith('/api/') || address.startsWith('/docs/guides/')
 
 /** The path of a file next to SKILL.md, as links write it. */
-function toLinkedPath(href: string): string {
-  const [path = ''] = href.replace(/^\.\//, '').split('#')
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
+const toLinkedPath = (href: string): string => decodeEscapes(href.replace(/^\.\//, '').split('#')[0]!)
 
 const marked = new Marked({
   gfm: true,
@@ -155,9 +149,7 @@ function readAttribute(attributes: string, name: string): string | undefined {
 /** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
-function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
-}
+const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 
 /**
  * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
@@ -205,9 +197,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
 }
 
 /** Each piece is a task of its own, after which the browser shows it. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve))
-}
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {
   targetsNow = targets
@@ -221,11 +211,95 @@ function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targ
   }
 }
 
-function sanitiseHtml(html: string) {
-  return purifier.sanitize(html, allowed)
-}
+const sanitiseHtml = (html: string) => purifier.sanitize(html, allowed)
 type Sanitised = ReturnType<typeof sanitiseHtml>
 
-function toPlainPiece(text: string): string {
-  return `<pre><code>${escapeMarkup(text)}</code></pre>`
+const toPlainPiece = (text: string): string => `<pre><code>${escapeMarkup(text)}</code></pre>`
+
+/** A heading of a rendered text, with the anchor that links to it. */
+interface ShownHeading {
+  readonly anchor: string
+  readonly text: string
+  /** 2 for the highest. */
+  readonly level: number
+}
+
+/** Texts with fewer headings have no table of contents. */
+const contentsMin = 4
+const contentsMax = 100
+
+/** Gives each heading its anchor and returns them; of two with the same text the first has it. */
+function nameHeadings(root: HTMLElement): ShownHeading[] {
+  const headings = new Map<string, ShownHeading>()
+  for (const heading of root.querySelectorAll('h2, h3, h4')) {
+    const text = heading.textContent.trim()
+    const anchor = toAnchor(text)
+    if (text === '' || headings.has(anchor)) continue
+    heading.id = anchor
+    headings.set(anchor, { anchor, text, level: Number(heading.tagName[1]) })
+  }
+  return [...headings.values()]
+}
+
+/** Shows the heading that the address names: it was not there yet when the browser looked for it. */
+function scrollToAnchor(): void {
+  if (location.hash.startsWith('#readme-'))
+    document.getElementById(decodeEscapes(location.hash.slice(1)))?.scrollIntoView()
+}
+
+/**
+ * The table of contents. Until the headings of the text are known, its place is kept by those that the text seems to have.
+ */
+function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
+  const seeming = useMemo(() => countHeadingLines(source), [source])
+  if ((of?.length ?? seeming) < contentsMin) return null
+  return (
+    <details class="contents">
+      <summary>Contents</summary>
+      <ul>
+        {of?.slice(0, contentsMax).map(({ anchor, text, level }) => (
+          <li key={anchor} class={`level-${level}`}>
+            <a href={`#${anchor}`}>
+              <bdi>{text}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function countHeadingLines(text: string): number {
+  let isCode = false
+  let count = 0
+  for (const line of text.split('\n')) {
+    if (/^ {0,3}(?:```|~~~)/.test(line)) isCode = !isCode
+    else if (!isCode && /^#{1,3} +\S/.test(line)) count += 1
+  }
+  return count
+}
+
+/** Highlights the code blocks and gives each a button that copies it. */
+async function finishCode(root: HTMLElement, signal: AbortSignal): Promise<void> {
+  for (const block of root.querySelectorAll<HTMLElement>('pre[data-language]')) {
+    const code = block.textContent
+    addCopyButton(block, code)
+    const lines = await highlight({ code, language: block.dataset.language! })
+    if (signal.aborted) return
+    if (lines) render(<Code lines={lines} />, block.firstElementChild!)
+  }
+}
+
+const Code = ({ lines }: { lines: readonly CodePart[][] }) =>
+  lines.map((line, place) => [place > 0 && '\n', <CodeLine key={place} of={line} />])
+
+function addCopyButton(block: HTMLElement, code: string): void {
+  const frame = Object.assign(document.createElement('div'), { className: 'copyable' })
+  const button = document.createElement('button')
+  Object.assign(button, { type: 'button', className: 'copy', textContent: 'Copy' })
+  button.addEventListener('click', async () => {
+    button.textContent = (await copyText(code)) ? 'Copied' : 'Select it to copy'
+  })
+  block.replaceWith(frame)
+  frame.append(block, button)
 }

@@ -10,9 +10,7 @@ import { Outcome, useAction } from './form.tsx'
  * Whether a guest reads the file of the API. The browser's own requests for pictures and downloads send neither the
  * session nor the token of a share link, so the page reads the files of others itself.
  */
-function isOpen(path: string): boolean {
-  return isVisitor() && Object.keys(toShareHeaders(nodePath + path)).length === 0
-}
+const isOpen = (path: string): boolean => isVisitor() && Object.keys(toShareHeaders(nodePath + path)).length === 0
 
 /** Shows a file of the API in an element. */
 export async function showPicture(image: HTMLImageElement, path: string): Promise<void> {

@@ -14,17 +14,14 @@ const states = {
 /** The skills of the user or of an organisation in every state. */
 export function OwnSkills({ organisation }: { organisation?: string }) {
   const own = usePaged(['own-skills', organisation], (page) => api.listOwnSkills({ organisation, page }))
+  const none = (
+    <>
+      {organisation ? 'It has no skills that you may see' : 'You have not published any skills'} yet.{' '}
+      <a href="/account/publish">Publish a skill</a> by dropping its folder.
+    </>
+  )
   return (
-    <ItemList
-      of={own}
-      items="skills"
-      empty={
-        <>
-          {organisation ? 'It has no skills that you may see' : 'You have not published any skills'} yet.{' '}
-          <a href="/account/publish">Publish a skill</a> by dropping its folder.
-        </>
-      }
-    >
+    <ItemList of={own} items="skills" empty={none}>
       {(skill) => (
         <li key={skill.id}>
           <h2>

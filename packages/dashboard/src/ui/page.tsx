@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/preact-query'
 import { ArrowDown, ArrowUp } from 'lucide'
-import type { ComponentChildren } from 'preact'
+import { h, type ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
@@ -21,7 +21,9 @@ export function Page(props: {
   class?: string | undefined
   children: ComponentChildren
 }) {
-  useTitle(props.title)
+  useEffect(() => {
+    document.title = `${props.title} · ${site.name}`
+  }, [props.title])
   return (
     <article class={`page ${props.class ?? ''}`}>
       <div class="page-head">
@@ -52,12 +54,6 @@ export function LoadedPage<T>(props: {
   )
 }
 
-function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · ${site.name}`
-  }, [title])
-}
-
 /** The loaded data; before that a loading message, or the error. */
 export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (data: T) => ComponentChildren }) {
   const problem = of.error && <Problem error={of.error} retry={of.refetch} />
@@ -71,13 +67,11 @@ export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (d
 }
 
 /** Stands for content that is not there yet. */
-export function Loading() {
-  return (
-    <p class="loading" role="status">
-      Loading…
-    </p>
-  )
-}
+export const Loading = () => (
+  <p class="loading" role="status">
+    Loading…
+  </p>
+)
 
 type ItemOf<Data, Name extends keyof Data> = Data[Name] extends readonly (infer Item)[] ? Item : never
 
@@ -117,19 +111,17 @@ export function Items<Data extends object, Name extends keyof Data>(
 }
 
 /** A list of loaded items, with links to its other pages. */
-export function ItemList<Data extends object, Name extends keyof Data>(
+export const ItemList = <Data extends object, Name extends keyof Data>(
   props: ItemsProps<Data, Name> & { class?: string; children: (item: ItemOf<Data, Name>) => ComponentChildren },
-) {
-  return (
-    <Items {...props}>
-      {(items) => (
-        <ul class={props.class ?? 'plain'} aria-label={props.label}>
-          {items.map(props.children)}
-        </ul>
-      )}
-    </Items>
-  )
-}
+) => (
+  <Items {...props}>
+    {(items) => (
+      <ul class={props.class ?? 'plain'} aria-label={props.label}>
+        {items.map(props.children)}
+      </ul>
+    )}
+  </Items>
+)
 
 export interface Column<Row> {
   readonly title: string
@@ -171,15 +163,13 @@ interface TableProps<Row> {
 }
 
 /** A table of loaded items, with links to its other pages; its children are shown if there are none. On a phone each row is a card. */
-export function DataTable<Data extends object, Name extends keyof Data>(
+export const DataTable = <Data extends object, Name extends keyof Data>(
   props: Omit<ItemsProps<Data, Name>, 'empty'> & TableProps<ItemOf<Data, Name>> & { children?: ComponentChildren },
-) {
-  return (
-    <Items {...props} empty={props.children}>
-      {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
-    </Items>
-  )
-}
+) => (
+  <Items {...props} empty={props.children}>
+    {(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}
+  </Items>
+)
 
 /** A table whose rows are known. Its columns with a value to sort by are sortable unless `isSortable` is false. */
 export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSortable?: boolean }) {
@@ -196,15 +186,10 @@ export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSo
           <tr>
             {columns.map((column) => {
               const isDown = order?.title === column.title ? order.isDown : undefined
+              const sorting =
+                column.sorted?.current || isDown ? 'descending' : isDown === false ? 'ascending' : undefined
               return (
-                <th
-                  key={column.title}
-                  scope="col"
-                  class={column.number ? 'number' : undefined}
-                  aria-sort={
-                    column.sorted?.current || isDown ? 'descending' : isDown === false ? 'ascending' : undefined
-                  }
-                >
+                <th key={column.title} scope="col" class={column.number ? 'number' : undefined} aria-sort={sorting}>
                   {column.by && isSortable ? (
                     <button type="button" class="sort" onClick={() => sortBy(column)}>
                       {column.title}
@@ -242,26 +227,13 @@ function compare(a: SortValue, b: SortValue, isDown: boolean): number {
   return isDown ? -order : order
 }
 
-function toValueText(value: SortValue) {
-  return typeof value === 'number' ? value.toLocaleString('en') : <bdi>{value}</bdi>
-}
+const toValueText = (value: SortValue) => (typeof value === 'number' ? value.toLocaleString('en') : <bdi>{value}</bdi>)
 
 const textOrder = new Intl.Collator('en', { numeric: true })
 
 function toCell<Row>({ title, number, names, by, cell = by && ((of) => toValueText(by(of))) }: Column<Row>, row: Row) {
-  const content = cell?.(row)
-  if (names) {
-    return (
-      <th key={title} scope="row">
-        {content}
-      </th>
-    )
-  }
-  return (
-    <td key={title} class={number ? 'number' : undefined} data-title={title}>
-      {content}
-    </td>
-  )
+  const attributes = names ? { scope: 'row' } : { class: number ? 'number' : undefined, 'data-title': title }
+  return h(names ? 'th' : 'td', { key: title, ...attributes }, cell?.(row))
 }
 
 /** Links to the previous and next page; empty if there is only one page. Default page: the one in the address. */
@@ -300,9 +272,7 @@ export function usePaged<T>(key: readonly unknown[], load: (page: number) => Pro
 }
 
 /** The page number in the address. Default: 1. */
-export function usePage(): number {
-  return toPageNumber(useLocation().query.page)
-}
+export const usePage = (): number => toPageNumber(useLocation().query.page)
 
 export function toPageNumber(text: string | undefined): number {
   const page = Number(text ?? 1)

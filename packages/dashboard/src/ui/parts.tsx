@@ -1,20 +1,10 @@
-import {
-  Check,
-  Copy as CopyIcon,
-  Download,
-  FileText,
-  type IconNode,
-  OctagonX,
-  Package,
-  ShieldCheck,
-  Star,
-  TriangleAlert,
-  Users,
-} from 'lucide'
+import type { IconNode } from 'lucide'
+import { Check, Copy, Download, FileText, OctagonX, Package, ShieldCheck, Star, TriangleAlert, Users } from 'lucide'
 import { type Security, toScoreVerdict, verdictWords } from '@skillstead/protocol'
-import { Fragment, type ComponentChildren } from 'preact'
+import { Fragment, h, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addresses } from '../addresses.ts'
+import type { CodePart } from './highlight-worker.ts'
 import { Icon } from './icon.tsx'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
@@ -70,14 +60,11 @@ export function Count({ of, unit }: { of: number; unit: string }) {
 }
 
 /** A number with its unit, without abbreviation: `1 skill`, `1,200 skills`. */
-export function toCount(count: number, unit: string): string {
-  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
-}
+export const toCount = (count: number, unit: string): string =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** A name of the API, such as `under_review` or `skill.transfer`, in words. */
-export function toWords(name: string): string {
-  return name.replaceAll(/[_.-]/g, ' ')
-}
+export const toWords = (name: string): string => name.replaceAll(/[_.-]/g, ' ')
 
 export function toBytesText(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10))
@@ -87,95 +74,89 @@ export function toBytesText(bytes: number): string {
 
 export type Tone = 'good' | 'fair' | 'bad' | 'plain'
 
-export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children}</span>
-}
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+)
 
 /** The verdict that a score stands for, in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
   if (score === null) return <Badge>not scanned</Badge>
-  const [tone, icon, words] = verdictParts[toScoreVerdict(score)]
+  const verdict = toScoreVerdict(score)
   return (
-    <span class={`badge ${tone}`} title={`Security score ${score} of 100`}>
-      <Icon of={icon} /> {words}
+    <span class={`badge ${verdictTones[verdict]}`} title={`Security score ${score} of 100`}>
+      <Icon of={verdictIcons[verdict]} /> {verdictWords[verdict]}
     </span>
   )
 }
 
-const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
-  safe: ['good', ShieldCheck, verdictWords.safe],
-  caution: ['fair', TriangleAlert, 'caution'],
-  dangerous: ['bad', OctagonX, 'dangerous'],
+type OfVerdicts<Value> = Readonly<Record<Security['verdict'], Value>>
+export const verdictTones: OfVerdicts<Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
+export const verdictIcons: OfVerdicts<IconNode> = { safe: ShieldCheck, caution: TriangleAlert, dangerous: OctagonX }
+
+/** Copies a text, which browsers permit on secure origins only; manual selection works everywhere. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Text to copy, with a button. */
 export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [said, say] = useState('')
+  const copy = async () => {
+    say((await copyText(text)) ? 'Copied' : 'Select it and copy it manually')
+    setTimeout(() => say(''), 3000)
+  }
   return (
     <div class="copyable">
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
-      <CopyButton text={text} label={label} />
-    </div>
-  )
-}
-
-function CopyButton({ text, label }: { text: string; label: string }) {
-  const [said, say] = useState('')
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      say('Copied')
-    } catch {
-      // Browsers allow the clipboard on secure origins only; manual selection works everywhere.
-      say('Select it and copy it manually')
-    }
-    setTimeout(() => say(''), 3000)
-  }
-  return (
-    <>
       <button type="button" class="copy" aria-label={label} title={label} onClick={copy}>
-        <Icon of={said === 'Copied' ? Check : CopyIcon} />
+        <Icon of={said === 'Copied' ? Check : Copy} />
       </button>
       <span class="said" role="status">
         {said}
       </span>
-    </>
+    </div>
   )
 }
 
+/** A highlighted line of code: the kinds of its parts are classes, whose colours are in the styles. */
+export const CodeLine = ({ of }: { of: readonly CodePart[] }) =>
+  of.map(([text, kind], place) => (kind ? h('span', { key: place, class: `code-${kind}` }, text) : text))
+
 /** A secret that the node shows only once, with a sentence about its use. */
-export function NewSecret(props: {
+export const NewSecret = (props: {
   label: string
   text: string
   expiresAt?: string | null | undefined
   children: ComponentChildren
   onDone?: () => void
-}) {
-  return (
-    <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
-      <p role="status">
-        {props.children}
-        {props.expiresAt && <> It expires on {props.expiresAt.slice(0, 10)}.</>}
-      </p>
-      <Copyable text={props.text} />
-      {props.onDone && (
-        <button type="button" onClick={props.onDone}>
-          Done
-        </button>
-      )}
-    </section>
-  )
-}
+}) => (
+  <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
+    <p role="status">
+      {props.children}
+      {props.expiresAt && <> It expires on {props.expiresAt.slice(0, 10)}.</>}
+    </p>
+    <Copyable text={props.text} />
+    {props.onDone && (
+      <button type="button" onClick={props.onDone}>
+        Done
+      </button>
+    )}
+  </section>
+)
 
 /** Text that users wrote, in a paragraph of its own. */
-export function UserText(props: { class: string; children: string }) {
-  return (
-    <p class={props.class} dir="auto">
-      {props.children}
-    </p>
-  )
-}
+export const UserText = (props: { class: string; children: string }) => (
+  <p class={props.class} dir="auto">
+    {props.children}
+  </p>
+)
 
 /** A heading with the name of an item of a list, which links to its page. */
 export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: string; name: string }) {
@@ -188,52 +169,42 @@ export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: strin
 }
 
 /** Terms with their values; rows without a value are left out. */
-export function Terms({ of }: { of: readonly (readonly [term: string, value: ComponentChildren])[] }) {
-  return (
-    <dl class="terms">
-      {of.map(([term, value]) =>
-        value == null ? null : (
-          <Fragment key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ),
-      )}
-    </dl>
-  )
-}
+export const Terms = ({ of }: { of: readonly (readonly [term: string, value: ComponentChildren])[] }) => (
+  <dl class="terms">
+    {of.map(([term, value]) =>
+      value == null ? null : (
+        <Fragment key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ),
+    )}
+  </dl>
+)
 
 /** A link that looks like a button. */
-export function LinkButton({ href, children }: { href: string; children: string }) {
-  return (
-    <a class="button" href={href}>
-      {children}
-    </a>
-  )
-}
+export const LinkButton = ({ href, children }: { href: string; children: string }) => (
+  <a class="button" href={href}>
+    {children}
+  </a>
+)
 
 /** A link whose text is an untrusted name: the direction of its script does not change the text around it. */
-export function NameLink({ href, name }: { href: string; name: string }) {
-  return (
-    <a href={href}>
-      <bdi>{name}</bdi>
-    </a>
-  )
-}
+export const NameLink = ({ href, name }: { href: string; name: string }) => (
+  <a href={href}>
+    <bdi>{name}</bdi>
+  </a>
+)
 
 /** A link to the page of a user or an organisation. */
-export function UserLink({ name }: { name: string }) {
-  return <NameLink href={addresses.user(name)} name={name} />
-}
+export const UserLink = ({ name }: { name: string }) => <NameLink href={addresses.user(name)} name={name} />
 
 /** Who made something, as one of the facts about it. */
-export function By({ name }: { name: string }) {
-  return (
-    <span>
-      by <UserLink name={name} />
-    </span>
-  )
-}
+export const By = ({ name }: { name: string }) => (
+  <span>
+    by <UserLink name={name} />
+  </span>
+)
 
 /** Paths with a reason for each, below a title; empty without them. */
 export function Reasons({ title, of }: { title: string; of: readonly { path: string; reason: string }[] }) {
@@ -253,32 +224,26 @@ export function Reasons({ title, of }: { title: string; of: readonly { path: str
 }
 
 /** An empty state, with a hint what to do. */
-export function Empty({ children }: { children: ComponentChildren }) {
-  return <div class="empty">{children}</div>
-}
+export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>
 
 /** Announces the outcome of an action, also to screen readers. */
-export function Notice({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) {
-  return (
-    <p class={`notice ${tone}`} role="status">
-      {children}
-    </p>
-  )
-}
+export const Notice = ({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) => (
+  <p class={`notice ${tone}`} role="status">
+    {children}
+  </p>
+)
 
 /** Figures with their titles, and optionally the pages that they lead to. */
-export function Figures(props: {
+export const Figures = (props: {
   class?: string
   of: readonly (readonly [title: string, value: ComponentChildren, href?: string])[]
-}) {
-  return (
-    <dl class={props.class ?? 'figures'}>
-      {props.of.map(([title, value, href]) => (
-        <div key={title}>
-          <dt>{href === undefined ? title : <a href={href}>{title}</a>}</dt>
-          {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
-        </div>
-      ))}
-    </dl>
-  )
-}
+}) => (
+  <dl class={props.class ?? 'figures'}>
+    {props.of.map(([title, value, href]) => (
+      <div key={title}>
+        <dt>{href === undefined ? title : <a href={href}>{title}</a>}</dt>
+        {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
+      </div>
+    ))}
+  </dl>
+)

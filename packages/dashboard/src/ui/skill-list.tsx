@@ -1,6 +1,6 @@
 import type { api } from '../api.ts'
 import type { TargetedKeyboardEvent } from 'preact'
-import { addresses } from '../addresses.ts'
+import { addresses, toAddress } from '../addresses.ts'
 import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
 
 export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][number]
@@ -49,13 +49,18 @@ function moveInList(event: TargetedKeyboardEvent<HTMLUListElement>): void {
 }
 
 /** A link to the page of a skill. */
-export function SkillLink({ name }: { name: string }) {
-  return (
-    <a href={addresses.skill(name)}>
-      <FullName name={name} />
-    </a>
-  )
-}
+export const SkillLink = ({ name }: { name: string }) => (
+  <a href={addresses.skill(name)}>
+    <FullName name={name} />
+  </a>
+)
+
+/** A link to a version of a skill, with both as its text. */
+export const VersionLink = ({ fullName, version }: { fullName: string; version: string }) => (
+  <a href={toAddress(addresses.skill(fullName), { version })}>
+    <bdi>{fullName}</bdi> {version}
+  </a>
+)
 
 /** A full name with its owner fainter than its short name, and with words marked. */
 export function FullName({ name, terms = '' }: { name: string; terms?: string }) {
@@ -87,9 +92,7 @@ function Passage({ match }: Pick<Skill, 'match'>) {
 }
 
 /** The typed words, and the words of the skill that matched them. */
-function toMarkedWords({ match }: Skill, typed: string): string {
-  return [typed, ...(match?.terms ?? [])].join(' ')
-}
+const toMarkedWords = ({ match }: Skill, typed: string): string => [typed, ...(match?.terms ?? [])].join(' ')
 
 /** Text with the words of a search marked at the beginning of words; anywhere in scripts without spaces. */
 export function Marked({ text, terms }: { text: string; terms: string }) {
@@ -101,7 +104,7 @@ export function Marked({ text, terms }: { text: string; terms: string }) {
   return <>{text.split(pattern).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}</>
 }
 
-function toWordPattern(word: string): string {
-  const isSpaced = !/[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
-  return isSpaced ? `(?<![\\p{L}\\p{N}])${word}` : word
-}
+const toWordPattern = (word: string): string =>
+  /[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
+    ? word
+    : `(?<![\\p{L}\\p{N}])${word}`

@@ -8,13 +8,11 @@ interface Tab {
   readonly current: boolean
 }
 
-function toLink({ href, title, current }: Tab) {
-  return (
-    <a key={href} href={href} aria-current={current ? 'page' : undefined}>
-      {title}
-    </a>
-  )
-}
+const toLink = ({ href, title, current }: Tab) => (
+  <a key={href} href={href} aria-current={current ? 'page' : undefined}>
+    {title}
+  </a>
+)
 
 /** The tabs of a page: links, each with its own address. */
 export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
@@ -35,23 +33,17 @@ export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
 }
 
 /** Links to the views of one tab. */
-export function Views(props: { views: readonly Tab[]; children?: ComponentChildren }) {
-  return (
-    <p class="facts views">
-      {props.views.map(toLink)}
-      {props.children}
-    </p>
-  )
-}
+export const Views = (props: { views: readonly Tab[]; children?: ComponentChildren }) => (
+  <p class="facts views">
+    {props.views.map(toLink)}
+    {props.children}
+  </p>
+)
+
+type Area = readonly [href: string, title: string, ...unknown[]]
 
 /** The tabs of an area. The first matches its own address only, the others also the addresses below them. */
-export function AreaTabs({
-  label,
-  pages,
-}: {
-  label: string
-  pages: readonly (readonly [href: string, title: string, ...rest: unknown[]])[]
-}) {
+export function AreaTabs({ label, pages }: { label: string; pages: readonly Area[] }) {
   const { path } = useLocation()
   const [[root] = []] = pages
   const isHere = (href: string) => (href === root ? path === href : path.startsWith(href))

@@ -61,7 +61,17 @@ const sessionColumns: readonly Column<Session>[] = [
   toTimeColumn('Signed in', ({ createdAt }) => createdAt),
   toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt),
   toTimeColumn('Ends', ({ expiresAt }) => expiresAt),
-  { title: 'Action', cell: (session) => <End of={session} /> },
+  {
+    title: 'Action',
+    cell({ id, current }) {
+      if (current) return <Badge tone="good">this browser</Badge>
+      return (
+        <ConfirmButton action="End" title="End this session?" work={() => api.endSession({ id })}>
+          <p>The browser is signed out at once. API keys stay valid.</p>
+        </ConfirmButton>
+      )
+    },
+  },
 ]
 
 /** The sessions of the signed-in user, or for administrators those of another one. */
@@ -71,14 +81,5 @@ export function SessionTable({ username }: { username?: string }) {
     <DataTable of={sessions} items="sessions" label="Sessions" columns={sessionColumns}>
       {username && `${username} is signed in nowhere.`}
     </DataTable>
-  )
-}
-
-function End({ of: { id, current } }: { of: Session }) {
-  if (current) return <Badge tone="good">this browser</Badge>
-  return (
-    <ConfirmButton action="End" title="End this session?" work={() => api.endSession({ id })}>
-      <p>The browser is signed out at once. API keys stay valid.</p>
-    </ConfirmButton>
   )
 }

@@ -7,17 +7,21 @@ import {
   createProgress,
   type CatalogueContext,
   type Database,
+  isInRow,
   noBucketAdvice,
   readPages,
   type Report,
   unpackBlob,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { restoreAdvice, type Check, type Faults } from './finding.ts'
+import { lostAdvice, restoreAdvice, type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
 /** Bytes read per batch; a single larger file is read on its own. */
 const batchBytesMax = 4 * 1024 * 1024
+
+/** Of a registry with a bucket. */
+const advice = `For files in the bucket: ${lostAdvice} For others: ${restoreAdvice}`
 
 /** Decompresses and hashes every stored file. */
 export const contentsCheck: Check = {
@@ -28,7 +32,10 @@ export const contentsCheck: Check = {
     await checkQuarantined(context, faults)
     const unused = await countUnused(context)
     const also = unused === 0 ? '' : ` ${unused} of them are unreferenced: skillstead gc removes them.`
-    return faults.toOutcome(`All ${total} contents match their digests.${also}`, restoreAdvice)
+    return faults.toOutcome(
+      `All ${total} contents match their digests.${also}`,
+      context.database.bucket ? advice : restoreAdvice,
+    )
   },
 }
 
@@ -38,7 +45,10 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   const read = (after: string) =>
     database.read
       .selectFrom('blobs')
-      .select(['digest', sql<number>`case place when 'bucket' then size else length(bytes) end`.as('stored')])
+      .select([
+        'digest',
+        sql<number>`case when place in ('bucket', 'lost') then size else length(bytes) end`.as('stored'),
+      ])
       .where('digest', '>', after)
       .orderBy('digest')
       .limit(pageRows)
@@ -71,7 +81,7 @@ function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Ge
 
 /** Contents in the bucket are compared with their digests when they are read. */
 async function checkStored(database: Database, row: BlobRow, faults: Faults): Promise<void> {
-  if (row.place !== 'bucket') return checkBlob({ ...row, place: row.place }, `Content ${row.digest}`, faults)
+  if (isInRow(row)) return checkBlob(row, `Content ${row.digest}`, faults)
   const reading = database.bucket ? database.bucket.open(row) : Promise.reject(new Error(noBucketAdvice))
   await reading.catch(({ message }: Error) => {
     faults.add(`Content ${row.digest} cannot be read from the bucket: ${message}`)

@@ -57,5 +57,8 @@ export class Faults {
 
 /** Advice for data that only a backup contains. */
 export const restoreAdvice = 'Restore a backup.'
+/** Advice for contents that the bucket lost: a backup of the database does not have them. */
+export const lostAdvice =
+  'Publish, import or sync the same files again: that stores them again. Or restore the objects in the bucket, and run doctor --deep.'
 /** Advice for derived data that can be rebuilt. */
 export const repairAdvice = 'Run doctor --deep --repair.'

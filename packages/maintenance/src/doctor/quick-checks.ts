@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { systemCaller } from '@skillstead/core'
 import {
   countRows,
@@ -8,8 +8,9 @@ import {
   noBucketAdvice,
   recomputeStandings,
   recordAudit,
+  type Tables,
 } from '@skillstead/core/internal'
-import { restoreAdvice, type Check } from './finding.ts'
+import { lostAdvice, restoreAdvice, type Check } from './finding.ts'
 import { checkLog } from './check-log.ts'
 import { repairText } from './skill-texts.ts'
 import { noticeMovedTexts } from './text-drift.ts'
@@ -50,20 +51,35 @@ export const diskCheck: Check = {
 /** Whether each file of each version exists; its content is checked with `deep`. */
 export const blobsCheck: Check = {
   name: 'blobs',
-  async run({ database }) {
+  async run({ database }, _report, faults) {
     const missing = await countRows(
       database.read
         .selectFrom('version_files')
         .leftJoin('blobs', 'blobs.digest', 'version_files.digest')
         .where('blobs.digest', 'is', null),
     )
-    const inBucket = await countRows(database.read.selectFrom('blobs').where('place', '=', 'bucket'))
+    for (const { digest, file } of await listLost(database.read))
+      faults.add(`The bucket lost or altered ${file} (${digest}).`)
+    const inBucket = await countRows(database.read.selectFrom('blobs').where('place', 'in', ['bucket', 'lost']))
     if (inBucket > 0 && !database.bucket) return { ok: false, detail: noBucketAdvice }
     const waiting = await countRows(database.read.selectFrom('blobs').where('place', '=', 'waiting'))
     const also = inBucket + waiting > 0 ? ` ${inBucket} contents are in the bucket, and ${waiting} wait for it.` : ''
-    if (missing === 0) return { ok: true, detail: `Every file of every version exists.${also}` }
+    if (missing === 0) return faults.toOutcome(`Every file of every version exists.${also}`, lostAdvice)
     return { ok: false, detail: `${missing} files of versions are missing. ${restoreAdvice}` }
   },
+}
+
+/** The files that reads did not find in the bucket, each with one of its versions. */
+function listLost(db: Kysely<Tables>) {
+  return db
+    .selectFrom('blobs')
+    .innerJoin('version_files', 'version_files.digest', 'blobs.digest')
+    .innerJoin('versions', 'versions.id', 'version_files.version_id')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select(['blobs.digest', sql<string>`min(path || ' of ' || full_name || '@' || version)`.as('file')])
+    .where('place', '=', 'lost')
+    .groupBy('blobs.digest')
+    .execute()
 }
 
 export const searchCheck: Check = {

@@ -67,7 +67,7 @@ export async function countInBucket(backup: string): Promise<number> {
     // The backup may be of an older program, which had no buckets.
     const columns = await readColumns(main, 'sqlite', 'blobs')
     if (columns.every(({ name }) => name !== 'place')) return 0
-    return await countRows(main.selectFrom('blobs').where('place', '=', 'bucket'))
+    return await countRows(main.selectFrom('blobs').where('place', 'in', ['bucket', 'lost']))
   } finally {
     await close()
   }

@@ -23,7 +23,7 @@ export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Prom
 
 /** Contents in a bucket are no part of a backup, and `doctor --deep` checks them. An export has them in their rows. */
 const rules = {
-  blobs: { key: ['digest'], where: "place is distinct from 'bucket'", isHeavy: true },
+  blobs: { key: ['digest'], where: "(place is null or place = 'waiting')", isHeavy: true },
   quarantine_files: { key: ['quarantine_id', 'path'], isHeavy: true },
 } as const
 

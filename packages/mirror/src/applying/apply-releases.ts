@@ -8,6 +8,7 @@ import {
   refreshSkill,
   restoreSkill,
   selectListedVersions,
+  storeLostBlobs,
   storeRecalls,
   storeVersion,
   updateVersion,
@@ -106,6 +107,7 @@ async function applyPrepared(
     before?.source_state === 'withdrawn' &&
     release.visibility === 'private' &&
     (await restoreSkill(trx, before.id, { visibility: 'private' }))
+  if (same) await storeLostBlobs(context, trx, ready.content.blobs)
   if (same) return applySame(context, trx, { before: before!, same, release, isRestored, received })
   return applyNew(context, trx, { order, before, versions, release, ready, received })
 }

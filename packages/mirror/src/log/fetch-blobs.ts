@@ -1,10 +1,10 @@
 import { selectInBatches } from '../applying/prepare-package.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
-import type { StorageContext } from '@skillstead/core/internal'
+import { createBlob, readPages, type StorageContext, storeLostBlobs } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
-import type { Run } from '../run.ts'
+import { requireActive, type Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 
 /** Limits of the files of one request. A single file may be larger. */
@@ -52,10 +52,51 @@ export function toDeclaredBytes(entry: FeedEntry): number {
   return 'files' in files ? files.files.reduce((sum, { size }) => sum + size, 0) : 0
 }
 
-/** The digests whose blobs this node does not store, without duplicates, in their order. */
+/** Fetches the blobs of the upstream's skills that the bucket of this node lost, and stores those that the source has. */
+export async function restoreLostBlobs(run: Run, source: LogSource): Promise<void> {
+  const { context } = run.parts
+  const { read, writer } = context.database
+  const readLost = (after: string) =>
+    read
+      .selectFrom('blobs')
+      .select(['digest', 'size'])
+      .where('place', '=', 'lost')
+      .where('digest', '>', after)
+      // The upstream learns no digests of other content.
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('version_files')
+            .innerJoin('versions', 'versions.id', 'version_files.version_id')
+            .innerJoin('skills', 'skills.id', 'versions.skill_id')
+            .select('version_files.path')
+            .whereRef('version_files.digest', '=', 'blobs.digest')
+            .where('skills.origin_upstream', '=', run.upstream.name),
+        ),
+      )
+      .orderBy('digest')
+      .limit(requestLimits.countMax)
+      .execute()
+  for await (const rows of readPages('', readLost, ({ digest }) => digest)) {
+    for (const batch of toRequestBatches(rows, ({ size }) => size, requestLimits)) {
+      requireActive(run)
+      const contents = new Map<string, Uint8Array>()
+      await fetchBatch(run, source, batch, contents)
+      const blobs = await Promise.all([...contents.values()].map(createBlob))
+      await writer.write((trx) => storeLostBlobs(context, trx, blobs))
+    }
+  }
+}
+
+/** The digests whose blobs this node lacks, without duplicates, in their order. */
 export async function findMissingBlobs({ database }: StorageContext, digests: readonly string[]): Promise<string[]> {
   const rows = await selectInBatches(digests, (batch) =>
-    database.read.selectFrom('blobs').select('digest').where('digest', 'in', batch).execute(),
+    database.read
+      .selectFrom('blobs')
+      .select('digest')
+      .where('digest', 'in', batch)
+      .where('place', 'is distinct from', 'lost')
+      .execute(),
   )
   const stored = new Set(rows.map(({ digest }) => digest))
   return [...new Set(digests)].filter((digest) => !stored.has(digest))

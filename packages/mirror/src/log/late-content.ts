@@ -5,7 +5,7 @@ import { isPrivateName, requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 import { explainScore } from './apply-log.ts'
-import { fetchBlobs } from './fetch-blobs.ts'
+import { fetchBlobs, restoreLostBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { createWanted, toEntrySkill, type Wanted } from './wanted-entries.ts'
@@ -19,8 +19,8 @@ const pausesMinutes = [0, 5, 30, 120, 720, 1440]
 const followersPerPage = 100
 
 /**
- * Imports late content: versions whose content the upstream did not return before (listed by `due`), and skills of
- * packs that were not stored when the pack was imported. `applied`: the position that the run reached.
+ * Imports late content: blobs that the bucket lost, versions whose content the upstream did not return before (listed by
+ * `due`), and skills of packs that were not stored when the pack was imported. `applied`: the position that the run reached.
  */
 export async function applyLateContent(
   run: Run,
@@ -29,6 +29,7 @@ export async function applyLateContent(
 ): Promise<void> {
   if (known.origin === null || known.epoch === null) return
   const late: Late = { run, source, applied, refusals: await createRefusals(run.parts.context, run.upstream), known }
+  await restoreLostBlobs(run, source)
   await retryMissing(late, due)
   if (await hasNews(run)) await fillPacks(late)
 }

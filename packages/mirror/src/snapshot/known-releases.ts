@@ -13,7 +13,7 @@ export function createKnownReleases(
   upstream: string,
   full = false,
 ): KnownReleases {
-  const { read } = database
+  const { read, bucket } = database
   return {
     async find(fullNames) {
       const rows = await lookUpInParts(fullNames, (names) =>
@@ -26,6 +26,16 @@ export function createKnownReleases(
           .where('skills.full_name', 'in', names)
           .where('skills.origin_kind', '=', 'mirror')
           .where('skills.origin_upstream', '=', upstream)
+          // A version is read again if the bucket lost one of its files.
+          .$if(bucket !== undefined, (query) =>
+            query.where('versions.id', 'not in', (eb) =>
+              eb
+                .selectFrom('blobs')
+                .innerJoin('version_files', 'version_files.digest', 'blobs.digest')
+                .select('version_files.version_id')
+                .where('blobs.place', '=', 'lost'),
+            ),
+          )
           .execute(),
       )
       const found = new Map<string, KnownSkill & { versions: Map<string, KnownVersion> }>()

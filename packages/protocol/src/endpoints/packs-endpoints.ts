@@ -60,12 +60,15 @@ export const packEndpoints = toEndpoints('Packs', {
   updatePack: {
     auth: 'key',
     scope: 'publish',
-    summary: 'Update a pack',
+    summary: 'Update a pack; `skills` is the whole list of the skills that you see',
     input: v.strictObject({
       ...slug,
       name: v.optional(readableText(100)),
       description: v.optional(readableText(2000, 0)),
       skills: v.optional(skills),
+      /** Skills at the end of the pack; one that the pack has keeps its place, and what you do not give. */
+      add: v.optional(skills),
+      remove: v.optional(boundedArray(SkillRef, limits.packSkillsMax)),
       visibility: v.optional(Visibility),
     }),
     output: v.object({ ...Pack.entries, ...textWarnings }),

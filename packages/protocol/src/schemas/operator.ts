@@ -25,7 +25,12 @@ export const Overview = v.object({
     oldestAt: v.nullable(Timestamp),
   }),
   search: v.object({ documents: Count, ready: v.boolean() }),
-  log: v.object({ size: Count, lastEntryAt: v.nullable(Timestamp) }),
+  log: v.object({
+    size: Count,
+    lastEntryAt: v.nullable(Timestamp),
+    /** The entries of each of the last 30 days in UTC, today last. */
+    days: v.array(v.object({ day: v.pipe(v.string(), v.isoDate()), entries: Count })),
+  }),
   /** Number of versions that were not scanned with the current rules. */
   scans: v.object({ pending: Count }),
   /** Upstreams whose sync is paused until an administrator decides. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { searchFilters, type SearchFilterName } from '../filter-table.ts'
+import { skillClients } from '../skill-clients.ts'
 import { Flag, Term, wholeNumber } from './fields.ts'
 
 const parameters = {
@@ -7,12 +8,14 @@ const parameters = {
   flag: v.optional(Flag),
   included: v.optional(Flag, false),
   percentage: v.optional(wholeNumber(0, 100)),
+  client: v.optional(v.picklist(skillClients.map(({ id }) => id))),
 }
 const values = {
   text: v.optional(v.string()),
   flag: v.optional(v.boolean()),
   included: v.boolean(),
   percentage: v.optional(v.number()),
+  client: v.optional(v.string()),
 }
 
 type Entries<Schemas extends typeof parameters | typeof values> = {

@@ -51,7 +51,7 @@ export const skillSorts = ['downloads', 'recent', 'stars', 'effect'] as const
 const FacetValues = v.array(v.object({ value: v.string(), count: Count }))
 /**
  * The most frequent values of filters among the skills that a search found, with `facets=true`; of `minSecurityScore` the
- * numbers of skills with at least that score. A value, in lower case, is a value of the filter of that name.
+ * numbers of skills with at least that score, and of `client` those of all known clients. A value, in lower case, is a value of the filter of that name.
  */
 export const SearchFacets = v.object({
   category: FacetValues,
@@ -59,6 +59,7 @@ export const SearchFacets = v.object({
   owner: FacetValues,
   keyword: FacetValues,
   minSecurityScore: FacetValues,
+  client: FacetValues,
 })
 export type SearchFacets = v.InferOutput<typeof SearchFacets>
 

@@ -65,16 +65,8 @@ export const commands = {
     actor,
     async call(api, given) {
       const [slug, ...words] = given.words
-      const skills = (await api.getPack({ slug })).skills.map(toMember)
-      for (const word of words) {
-        const { name, version } = parseSkillWord(word)
-        const { fullName } = await api.getSkill({ name })
-        const at = skills.findIndex((member) => member.name === fullName)
-        const note = textOption(given, 'note') ?? skills[at]?.note ?? ''
-        const member = { name: fullName, version: version ?? skills[at]?.version, note }
-        skills.splice(at < 0 ? skills.length : at, at < 0 ? 0 : 1, member)
-      }
-      return api.updatePack({ slug, skills })
+      const note = textOption(given, 'note')
+      return api.updatePack({ slug, add: words.map((word) => ({ ...parseSkillWord(word), note })) })
     },
     show: (pack) => [`The pack ${pack.slug} now has ${toBudgetText(pack)}.`],
   }),
@@ -84,9 +76,7 @@ export const commands = {
     actor,
     async call(api, { words: [slug, ...words] }) {
       const pack = await api.getPack({ slug })
-      const gone = new Set(words.map((word) => toPackMember(pack, word)))
-      const skills = pack.skills.filter(({ fullName }) => !gone.has(fullName)).map(toMember)
-      return api.updatePack({ slug, skills })
+      return api.updatePack({ slug, remove: words.map((word) => toPackMember(pack, word)) })
     },
     show: (pack) => [`The pack ${pack.slug} now has ${toBudgetText(pack)}.`],
   }),
@@ -116,10 +106,6 @@ function toWrittenLines({ path, skills, omitted }: WrittenPlugin): string[] {
     ...skills.map(({ folder, fullName, version }) => `  skills/${folder}  ${fullName}@${version}`),
     ...toReasonLines({ omitted, changed: [] }),
   ]
-}
-
-function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]) {
-  return { name: fullName, version: pinnedVersion ?? undefined, note }
 }
 
 /**

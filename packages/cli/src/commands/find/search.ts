@@ -1,5 +1,5 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
-import { limits, toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
+import { limits, skillClients, toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
 import { toSearchName } from '@skillstead/protocol/wire'
 import { textOption, UsageError, type Arguments } from '../../command/command.ts'
 import { listOption } from '../../command/values.ts'
@@ -23,12 +23,19 @@ export const commands = {
       page: { value: 'N', help: 'the page to show. Default: 1' },
       sort: { value: 'SORT', help: 'the order. Default: by relevance', choices: sorts },
       category: { value: 'NAME', help: 'only skills of this category' },
+      client: {
+        value: 'NAME',
+        help: 'only skills that this client loads without a problem',
+        choices: skillClients.map(({ id }) => id),
+      },
     },
     async call(api, given) {
       const q = await readQuery(given)
       const sort = textOption<(typeof sorts)[number]>(given, 'sort')
-      const [limit, page, category] = ['limit', 'page', 'category'].map((name) => textOption(given, name))
-      const input = { q, limit, page, category, sort, context: toContext(given), explain: q !== '' }
+      const [limit, page, category, client] = ['limit', 'page', 'category', 'client'].map((name) =>
+        textOption(given, name),
+      )
+      const input = { q, limit, page, category, client, sort, context: toContext(given), explain: q !== '' }
       return api[toSearchName(input)](input)
     },
     show({ skills, total, partial, estimated }) {

@@ -1,6 +1,8 @@
 import { minuteMs } from '../../kernel/clock.ts'
+import { type Blob, putBlobs } from '../../storage/blobs.ts'
 import { hasBlobsAt, moveWaitingBlobs } from '../../storage/move-blobs.ts'
 import { noBucketAdvice } from '../../storage/read-blobs.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
 const topic = 'blobs.move'
@@ -10,6 +12,30 @@ const failedDelayMs = 10 * minuteMs
 /** Moves the waiting contents to the bucket, soon after the transaction that stored them. */
 export const moveBlobsJob = { topic, payload: {}, uniqueKey: topic }
 
+/** Stores those contents again, as waiting ones, that the bucket is known to have lost. */
+export async function storeLostBlobs(
+  { database, outbox }: Pick<CatalogueContext, 'database' | 'outbox'>,
+  trx: WriteTransaction,
+  blobs: readonly Blob[],
+): Promise<void> {
+  if (!database.bucket || blobs.length === 0) return
+  const digests = blobs.map(({ digest }) => digest)
+  const rows = await trx
+    .selectFrom('blobs')
+    .select('digest')
+    .where('place', '=', 'lost')
+    .where('digest', 'in', digests)
+    .execute()
+  if (rows.length === 0) return
+  const lost = new Set(rows.map(({ digest }) => digest))
+  await putBlobs(
+    trx,
+    blobs.filter(({ digest }) => lost.has(digest)),
+    () => true,
+  )
+  await outbox.enqueue(trx, moveBlobsJob)
+}
+
 /**
  * Moves contents to the bucket in the background, on any node. A publish does not wait for it, and needs no bucket:
  * while the bucket is unavailable, the contents stay in the database. Throws if contents are in a bucket that the registry
@@ -18,7 +44,7 @@ export const moveBlobsJob = { topic, payload: {}, uniqueKey: topic }
 export async function scheduleBlobMoves(context: CatalogueContext): Promise<void> {
   const { database, outbox, clock, closing } = context
   if (!database.bucket) {
-    if (await hasBlobsAt(database.read, 'bucket')) throw new Error(noBucketAdvice)
+    if (await hasBlobsAt(database.read, 'bucket', 'lost')) throw new Error(noBucketAdvice)
     return
   }
   outbox.handle(topic, {

@@ -21,7 +21,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
-import { moveBlobsJob } from './move-blobs-job.ts'
+import { moveBlobsJob, storeLostBlobs } from './move-blobs-job.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
 import { type Inspection, recordInspection } from '../versions/inspection.ts'
@@ -61,6 +61,7 @@ export async function publishVersion(
     context.policies.read(trx, { full_name: fullName, owner_id: publication.owner.id }),
   ])
   const choice = await chooseVersion(trx, before, listed, publication)
+  if (choice.existing) await storeLostBlobs(context, trx, publication.content.blobs)
   // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
   // log entry each time.
   if (choice.existing && publication.imported) {

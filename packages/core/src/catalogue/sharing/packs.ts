@@ -1,6 +1,7 @@
 import {
   type FieldError,
   isVersion,
+  limits,
   RegistryError,
   type Right,
   toMarketplaceName,
@@ -84,14 +85,21 @@ function warnOfReservedName(slug: string): Warning[] {
 }
 
 /**
- * PATCH /packs/<slug>, by the curator or members who may publish; its visibility by those who may manage. Throws
- * `name_taken` if a private pack is published under a taken slug.
+ * PATCH /packs/<slug>, by the curator or members who may publish; its visibility by those who may manage. `skills` takes
+ * the place of the skills that the caller sees. Throws `name_taken` if a private pack is published under a taken slug.
  */
 export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
   const user = requireAccount(caller)
-  const { id } = await getPack(context, input.slug, caller)
-  const members = input.skills && (await resolvePackMembers(context, input.skills, caller))
-  const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
+  const row = await getPack(context, input.slug, caller)
+  const { id } = row
+  const { skills, add = [], remove = [] } = input
+  if (skills && add.length + remove.length > 0)
+    throw invalidField('skills', 'is the whole list. Leave it out to add and remove single skills.')
+  const listed = skills && (await resolvePackMembers(context, skills, caller))
+  const shown = listed ? (await showPack(context, row, caller)).skills.map(({ fullName }) => fullName) : []
+  const added = await resolvePackMembers(context, add, caller, 'add')
+  const removed = await resolvePackMembers(context, remove, caller, 'remove')
+  const found = await checkTexts(context, toPackTexts({ ...input, skills: listed ?? added }))
   const pack = await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id, caller, 'publish')
     const visibility = input.visibility ?? before.visibility
@@ -107,12 +115,44 @@ export async function updatePack(context: CatalogueContext, input: Input<'update
       updated_at: context.clock.now(),
     }
     await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
-    if (members) await replacePackMembers(trx, id, members)
+    if (listed || add.length + remove.length > 0) {
+      const current = await readPackMembers(trx, id)
+      // What the caller did not see stays, also what another caller has added in the meantime.
+      const members = listed
+        ? [...listed, ...without(current, listed).filter(({ fullName }) => !shown.includes(fullName))]
+        : addMembers(without(current, removed), added, add)
+      requirePackSize(members, listed ? 'skills' : 'add')
+      await replacePackMembers(trx, id, members)
+    }
     const after: PackRow = { ...before, ...changed }
     await recordPackChange(trx, { caller, action: 'pack.update', before, pack: after })
     return after
   })
   return { ...(await showPack(context, pack, caller)), ...found }
+}
+
+function without(members: readonly Member[], left: readonly Member[]): Member[] {
+  return members.filter(({ skillId }) => !left.some((one) => one.skillId === skillId))
+}
+
+/** Adds members at the end; one that is there already stays in its place and keeps what its input does not give. */
+function addMembers(current: readonly Member[], added: readonly Member[], inputs: readonly MemberInput[]): Member[] {
+  const changed = new Map(current.map((member) => [member.skillId, member]))
+  for (const [i, member] of added.entries()) {
+    const { version, note } = toMemberFields(inputs[i]!)
+    const before = changed.get(member.skillId) ?? member
+    changed.set(member.skillId, {
+      ...member,
+      pinnedVersion: version ?? before.pinnedVersion,
+      note: note ?? before.note,
+    })
+  }
+  return [...changed.values()]
+}
+
+function requirePackSize({ length }: readonly Member[], field: string): void {
+  const max = limits.packSkillsMax
+  if (length > max) throw invalidField(field, `makes ${length} skills of the pack; at most ${max} are allowed`)
 }
 
 /** DELETE /packs/<slug>, by the curator or members who may manage; the slug stays taken. */
@@ -200,7 +240,10 @@ async function recordPackChange(
 }
 
 /** A member as named in a request. */
-type MemberInput = string | { name: string; version?: string; note?: string }
+type MemberInput = string | MemberFields
+type MemberFields = { name: string; version?: string; note?: string }
+
+const toMemberFields = (input: MemberInput): MemberFields => (typeof input === 'string' ? { name: input } : input)
 
 /** A member with its skill. */
 interface Member {
@@ -212,26 +255,26 @@ interface Member {
 }
 
 /** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
-async function resolvePackMembers(context: StorageContext, inputs: readonly MemberInput[], caller: Caller) {
+async function resolvePackMembers(
+  context: StorageContext,
+  inputs: readonly MemberInput[],
+  caller: Caller,
+  field = 'skills',
+): Promise<Member[]> {
   const members: Member[] = []
   const errors: FieldError[] = []
   for (const [i, input] of inputs.entries()) {
-    const wanted = typeof input === 'string' ? { name: input } : input
-    const member = await findPackMember(context, wanted, caller)
-    if (typeof member === 'string') errors.push({ path: `skills.${i}`, message: member })
+    const member = await findPackMember(context, toMemberFields(input), caller)
+    if (typeof member === 'string') errors.push({ path: `${field}.${i}`, message: member })
     else if (members.some(({ skillId }) => skillId === member.skillId))
-      errors.push({ path: `skills.${i}`, message: `lists ${member.fullName} a second time.` })
+      errors.push({ path: `${field}.${i}`, message: `lists ${member.fullName} a second time.` })
     else members.push(member)
   }
   if (errors.length > 0) throw invalidFields('invalid_request', errors)
   return members
 }
 
-async function findPackMember(
-  context: StorageContext,
-  wanted: { name: string; version?: string; note?: string },
-  caller: Caller,
-): Promise<Member | string> {
+async function findPackMember(context: StorageContext, wanted: MemberFields, caller: Caller): Promise<Member | string> {
   const skill = await findReadableSkill(context, wanted.name, caller)
   if (!skill) return `names '${wanted.name}', a skill that does not exist or that you have no access to.`
   if (wanted.version !== undefined) {

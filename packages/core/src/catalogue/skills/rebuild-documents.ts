@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
+import { toLoadedBy } from '../../search/loading-clients.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { storeRequirements } from '../requires/requirement-rows.ts'
@@ -81,8 +82,10 @@ async function rebuildDocumentBatch(context: CatalogueContext, trx: WriteTransac
     const document = await toCurrentDocument(trx, skill_id, stored)
     if (document === stored) continue
     await trx.updateTable('skill_documents').set({ document }).where('skill_id', '=', skill_id).execute()
-    const { requires } = parseJson<SkillDetails>(document)
+    const { requires, frontmatter, digest } = parseJson<SkillDetails>(document)
     const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skill_id).executeTakeFirstOrThrow()
+    const loaded_by = digest === null ? 0 : toLoadedBy(frontmatter, skill.name)
+    await trx.updateTable('skills').set({ loaded_by }).where('id', '=', skill_id).execute()
     await storeRequirements(trx, {
       before: skill,
       skill,

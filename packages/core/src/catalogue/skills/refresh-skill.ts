@@ -1,6 +1,7 @@
 import type { Insertable, Updateable } from 'kysely'
 import { toIndexText } from '../../search/index-text.ts'
 import { findTerms } from '../../search/database/version-terms.ts'
+import { toLoadedBy } from '../../search/loading-clients.ts'
 import { compileForColumns } from '../../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../../storage/text-search.ts'
 import {
@@ -159,7 +160,8 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
 async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { skill, latest } = change
   const columns = latest ? toVersionColumns(change, latest.row, latest.metadata) : { latest_version: '', portable: 0 }
-  change.skill = { ...skill, ...columns, effect_low: toEffectLow(latest?.row) }
+  const loaded_by = latest ? toLoadedBy(latest.metadata.frontmatter, skill.name) : 0
+  change.skill = { ...skill, ...columns, effect_low: toEffectLow(latest?.row), loaded_by }
 }
 
 function toVersionColumns(

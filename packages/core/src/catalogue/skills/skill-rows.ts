@@ -111,6 +111,7 @@ export async function insertSkill(
     credited_points: 0,
     agent_installs: 0,
     dependents: 0,
+    loaded_by: 0,
     moderation: 'shown',
     moderation_reason: '',
     moderated_at: null,

@@ -94,7 +94,7 @@ type SplicedField = CountColumn | 'forkedFrom'
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
  * another number are built again, in the background and when they are read.
  */
-export const documentVersion = 3
+export const documentVersion = 4
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`

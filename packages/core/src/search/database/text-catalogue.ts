@@ -84,10 +84,12 @@ export async function suggestText(
 async function readListedPage(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters, sort = 'downloads', offset, limit } = query
   const passes = await toFilterCondition(database, filters)
-  const count = await countVisible(database, viewer, filters, isFiltered(filters) ? passes : undefined)
   const listed = selectVisible(database, viewer, filters).where(passes)
   const sorted = isNewest(database, query) ? sortByVersions(listed) : listed.orderBy(sortColumns[sort], 'desc')
-  const rows = await sorted.select('num').orderBy('full_name').limit(limit).offset(offset).execute()
+  const [count, rows] = await Promise.all([
+    countVisible(database, viewer, filters, isFiltered(filters) ? passes : undefined),
+    sorted.select('num').orderBy('full_name').limit(limit).offset(offset).execute(),
+  ])
   return { ids: rows.map(({ num }) => num), ...count }
 }
 

@@ -1,6 +1,6 @@
 import type { SearchFilters } from '@skillstead/protocol'
-import type { Expression, SelectQueryBuilder, SqlBool } from 'kysely'
-import { countRows } from '../../storage/count-rows.ts'
+import { sql, type Expression, type Kysely, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { conditionsOf, isListedRow, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
@@ -19,6 +19,12 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
  */
 const countedMax = 100_000
 
+/**
+ * Databases with at most this number in their last list: the next one counts without an estimate before, which costs as
+ * much as the count. One that has grown meanwhile is counted once more, however large it is.
+ */
+const small = { withStubs: new WeakSet<Database['read']>(), withoutStubs: new WeakSet<Database['read']>() }
+
 /** How many skills a viewer may see. */
 export interface VisibleCount {
   readonly total: number
@@ -29,23 +35,57 @@ export interface VisibleCount {
 /** Counts the skills of {@link selectVisible} that pass a condition, if there is one. */
 export async function countVisible(
   database: Database,
-  viewer: Viewer,
+  viewer: string | null,
   stubs: StubFilter,
   passes?: Expression<SqlBool>,
 ): Promise<VisibleCount> {
-  const counted = (condition: Expression<SqlBool>) => {
-    const listed = selectListed(database, stubs).where(condition)
-    return countRows(passes ? listed.where(passes) : listed)
-  }
-  if (database.dialect === 'sqlite') return { total: await counted(isOpenToViewer(viewer)) }
-  // PostgreSQL counts each condition with an index, but a disjunction of the conditions only by reading every skill.
   const [open, ...closed] = conditionsOf(viewer)
+  const { read, dialect } = database
+  const variant = stubs.includeStubs ? 'withStubs' : 'withoutStubs'
+  const isSmall = small[variant]
   // The estimate of a condition on texts may be far off.
-  const estimate = passes ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
+  const isCounted = dialect === 'sqlite' || passes !== undefined || isSmall.has(read)
+  const estimate = isCounted ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
   const isEstimated = estimate > countedMax
-  const counts = await Promise.all([isEstimated ? estimate : counted(open!), ...closed.map(counted)])
-  const total = counts.reduce((sum, count) => sum + count, 0)
+  const countOfViewer = () =>
+    passes ? sumCounts(read, closed, stubs, passes).execute() : countClosed[variant](read, { viewer: viewer! })
+  const [[ofAll], [ofViewer]] = await Promise.all([
+    isEstimated ? [{ count: estimate }] : sumCounts(read, [open!], stubs, passes).execute(),
+    viewer === null ? [] : countOfViewer(),
+  ])
+  if (!passes && ofAll!.count <= countedMax) isSmall.add(read)
+  else if (!passes) isSmall.delete(read)
+  const total = ofAll!.count + (ofViewer?.count ?? 0)
   return isEstimated ? { total: Number(total.toPrecision(2)), estimated: true } : { total }
+}
+
+const countClosed = {
+  withStubs: compileCount({ includeStubs: true }),
+  withoutStubs: compileCount({ includeStubs: false }),
+}
+
+/** Compiled once: Kysely takes longer to compile the conditions of a viewer than a database to count the skills. */
+function compileCount(stubs: StubFilter) {
+  return compileQuery((db, param: Param<{ viewer: string }>) =>
+    sumCounts(db, conditionsOf(param('viewer')).slice(1), stubs),
+  )
+}
+
+/**
+ * Counts the listed skills with each of some exclusive conditions, and adds the counts: a database counts each with an
+ * index, but a disjunction of the conditions only by reading every skill.
+ */
+function sumCounts(
+  read: Kysely<Tables>,
+  conditions: readonly Expression<SqlBool>[],
+  stubs: StubFilter,
+  passes?: Expression<SqlBool>,
+) {
+  const counts = conditions.map((condition) => {
+    const listed = selectListed({ read }, stubs).where(condition)
+    return (passes ? listed.where(passes) : listed).select(sql<number>`count(*)`.as('count'))
+  })
+  return read.selectNoFrom(sql<number>`${sql.join(counts, sql` + `)}`.as('count'))
 }
 
 async function estimateRows(query: SkillQuery): Promise<number> {

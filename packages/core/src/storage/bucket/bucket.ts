@@ -11,6 +11,9 @@ const cachedBytesMax = 32 * 1024 * 1024
 /** Memory of a cached content in addition to its bytes. */
 const overheadBytes = 300
 
+/** Stores where the object of a row is. Does not throw. */
+export type MarkObject = (digest: string, place: 'bucket' | 'lost') => void
+
 /** The content and the stored bytes of a row. */
 interface OpenedObject {
   readonly content: Uint8Array
@@ -21,9 +24,12 @@ interface OpenedObject {
 export class Bucket {
   readonly objects: BlobObjects
   readonly #contents: LRUCache<string, Uint8Array, BlobRow>
+  readonly #mark: MarkObject
 
-  constructor(objects: BlobObjects) {
+  /** `mark` is called when a read finds that an object was lost or altered, or that a lost one is there again. */
+  constructor(objects: BlobObjects, mark: MarkObject = () => {}) {
     this.objects = objects
+    this.#mark = mark
     this.#contents = new LRUCache<string, Uint8Array, BlobRow>({
       maxSize: cachedBytesMax,
       sizeCalculation: ({ length }) => length + overheadBytes,
@@ -45,12 +51,13 @@ export class Bucket {
 
   /** Stored bytes of a row from an offset on, which cannot be compared with the digest. Throws like {@link read}. */
   async readPart(
-    { digest, encoding }: Pick<BlobRow, 'digest' | 'encoding'>,
+    { digest, encoding, place }: Pick<BlobRow, 'digest' | 'encoding' | 'place'>,
     part: { from: number; bytesMax: number },
   ): Promise<BlobPart> {
     const found = await this.#ask(() => this.objects.getPart(digest, part))
-    if (!found) throw this.#toMissing(digest)
-    return { encoding, ...found }
+    if (found) return { encoding, ...found }
+    if (place !== 'lost') this.#mark(digest, 'lost')
+    throw this.#toMissing(digest)
   }
 
   /**
@@ -63,9 +70,11 @@ export class Bucket {
 
   async #open(row: BlobRow, get: () => Promise<Uint8Array | undefined>): Promise<OpenedObject> {
     const bytes = await get()
+    const content = bytes && (await unpackBlob({ ...row, bytes, place: null }).catch(() => undefined))
+    const isRight = content !== undefined && toDigest(content) === row.digest
+    if (isRight === (row.place === 'lost')) this.#mark(row.digest, isRight ? 'bucket' : 'lost')
     if (!bytes) throw this.#toMissing(row.digest)
-    const content = await unpackBlob({ ...row, bytes, place: null }).catch(() => undefined)
-    if (content && toDigest(content) === row.digest) return { content, bytes }
+    if (isRight) return { content, bytes }
     throw new Error(
       `${this.objects.name} has other bytes for the digest ${row.digest}. Run \`skillstead doctor --deep\`.`,
     )

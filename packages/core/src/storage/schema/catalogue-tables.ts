@@ -38,10 +38,13 @@ export const catalogueTables = {
     digest: text,
     size: whole,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
-    /** Empty if the place is the bucket. */
+    /** Empty if the bytes are in the bucket. */
     bytes,
-    /** Null: this row, for good. `waiting`: this row, until the bytes are in the bucket. */
-    place: optional(oneOf<'waiting' | 'bucket'>()),
+    /**
+     * Null: this row, for good. `waiting`: this row, until the bytes are in the bucket. `lost`: the bucket, but the last
+     * read did not find them there.
+     */
+    place: optional(oneOf<'waiting' | 'bucket' | 'lost'>()),
   },
   skills: {
     num: generated(whole),
@@ -111,6 +114,11 @@ export const catalogueTables = {
     effect_low: fraction,
     /** Public skills whose latest version requires this skill. */
     dependents: whole,
+    /**
+     * The clients that load the latest version: see `toLoadedBy`. Null if the row was stored before this column existed,
+     * until the document of the skill is built again; the database then finds the skill by no client.
+     */
+    loaded_by: optional(whole),
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
+import { Chart } from '../../ui/lazy-components.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Notice, Terms, Time, toCount, toWords, Figures } from '../../ui/parts.tsx'
 import { RefreshButton } from './decide.tsx'
@@ -13,7 +14,7 @@ type Limits = Awaited<ReturnType<typeof api.getRateLimits>>
 export function NodePage() {
   const found = useData(['operator', 'overview'], async () => {
     const [overview, limits, queues] = await Promise.all([api.getOverview(), api.getRateLimits(), readQueues()])
-    return { overview, limits, queues }
+    return { overview, limits, queues, written: toWritten(overview.log) }
   })
   return (
     <Page
@@ -22,7 +23,7 @@ export function NodePage() {
       aside={<RefreshButton of={found} />}
     >
       <Shown of={found}>
-        {({ overview, limits, queues }) => (
+        {({ overview, limits, queues, written }) => (
           <>
             <Alarms of={overview.alarms} />
             <h2>To decide</h2>
@@ -33,6 +34,8 @@ export function NodePage() {
             <Jobs of={overview.outbox} />
             <h2>Settings</h2>
             <Settings of={overview} limits={limits} />
+            <h2>The public log</h2>
+            <Chart {...written} />
           </>
         )}
       </Shown>
@@ -58,6 +61,14 @@ async function readQueues() {
     ['Takedown cases', submitted.total + reviewed.total, '/admin/dmca'],
     ['Verifications', verifications.total, '/admin/verifications'],
   ] as const
+}
+
+/** The chart of the public log, in which each public change is an entry. */
+function toWritten({ days }: Overview['log']) {
+  const values = days.map(({ entries }) => entries)
+  const total = values.reduce((sum, one) => sum + one, 0)
+  const label = `${total.toLocaleString('en')} ${total === 1 ? 'entry' : 'entries'} in the last 30 days`
+  return { days: days.map(({ day }) => day), series: [{ label: 'Entries', values }], label }
 }
 
 function Contents({ of: { counts, search, log, scans } }: { of: Overview }) {

@@ -34,6 +34,9 @@ function Results() {
   const { fields, change } = useAddress()
   const { wanted, given, chips } = toSearch(fields)
   const q = wanted.q ?? ''
+  const sort = wanted.sort ?? (q ? '' : 'downloads')
+  const options = q ? [['', 'Best match'] as const, ...sorts] : sorts
+  const sortBy = (chosen: string) => change({ sort: chosen, page: undefined })
   const found = useKeptData(['skills', wanted], () => api.searchSkills({ ...wanted, explain: q !== '', facets: true }))
   return (
     <div class="catalogue">
@@ -44,13 +47,7 @@ function Results() {
             {found.data?.estimated && 'About '}
             {found.data && toTotal(found.data.total, q)}
           </p>
-          <Select
-            label="Sort by"
-            name="sort"
-            value={wanted.sort ?? (q ? '' : 'downloads')}
-            options={q ? [['', 'Best match'], ...sorts] : sorts}
-            onChange={(sort) => change({ sort, page: undefined })}
-          />
+          <Select label="Sort by" name="sort" value={sort} options={options} onChange={sortBy} />
         </div>
         <Chips chips={chips} fields={fields} />
         <Shown of={found}>

@@ -58,9 +58,8 @@ function Control({ filter, value, facets, change }: FilterProps & { filter: Filt
   return <TextFilter label={label} name={name} value={value} change={change} facets={facets} />
 }
 
-function toFacet(facets: SearchFacets | undefined, name: string): SearchFacets['category'] {
-  return (facets && Object.hasOwn(facets, name) && facets[name as keyof SearchFacets]) || []
-}
+const toFacet = (facets: SearchFacets | undefined, name: string): SearchFacets['category'] =>
+  (facets && Object.hasOwn(facets, name) && facets[name as keyof SearchFacets]) || []
 
 const shownValuesMax = 6
 

@@ -76,66 +76,60 @@ export function Home() {
 
 const allSkills = '/?sort=downloads'
 
-function List(props: { icon: IconNode; title: string; more: string; children: ComponentChildren }) {
-  return (
-    <section>
-      <h2>
-        <Icon of={props.icon} /> {props.title}
-      </h2>
-      <ul class="short-list plain-links">{props.children}</ul>
-      <p class="hint">
-        <a href={props.more} aria-label={`More: ${props.title}`}>
-          More
-        </a>
-      </p>
-    </section>
-  )
-}
+const List = (props: { icon: IconNode; title: string; more: string; children: ComponentChildren }) => (
+  <section>
+    <h2>
+      <Icon of={props.icon} /> {props.title}
+    </h2>
+    <ul class="short-list plain-links">{props.children}</ul>
+    <p class="hint">
+      <a href={props.more} aria-label={`More: ${props.title}`}>
+        More
+      </a>
+    </p>
+  </section>
+)
 
-function toItem({ id, fullName, description }: Skill) {
-  return (
-    <li key={id}>
-      <SkillLink name={fullName} />
-      <p dir="auto">{description}</p>
-    </li>
-  )
-}
+const toItem = ({ id, fullName, description }: Skill) => (
+  <li key={id}>
+    <SkillLink name={fullName} />
+    <p dir="auto">{description}</p>
+  </li>
+)
 
 /** A node without skills: how to fill it and how agents use it. The commands work as they are written. */
-function FirstSteps() {
-  return (
-    <section class="first-steps">
-      <h2>No skills here yet</h2>
-      <ol>
-        <li>
-          <h3>Publish a skill</h3>
-          <p>
-            A skill is a folder with a <code>SKILL.md</code> in it. <a href="/account/publish">Publish one here</a>, or
-            log in at a terminal with <a href="/account/keys">an API key</a>:
-          </p>
-          <Copyable text={`skillstead login --url ${nodeUrl}`} label="Copy the login command" />
-          <p>Then write one and publish it:</p>
-          <Copyable text={publishing} label="Copy the publish commands" />
-          <p class="hint">
-            In a clone of Skillstead, run <code>alias skillstead="$PWD/skillstead"</code> first.
-          </p>
-        </li>
-        <li>
-          <h3>Or bring the ones you have</h3>
-          <p>
-            Publishes each skill of the folder <code>skills</code>:
-          </p>
-          <Copyable text={'for skill in skills/*/; do skillstead publish "$skill"; done'} label="Copy the command" />
-        </li>
-        <li>
-          <h3>Connect an agent</h3>
-          <p>It then finds and loads skills by itself.</p>
-          <Copyable text={`claude mcp add --transport http skillstead ${nodeUrl}/mcp`} label="Copy the MCP command" />
-        </li>
-      </ol>
-    </section>
-  )
-}
+const FirstSteps = () => (
+  <section class="first-steps">
+    <h2>No skills here yet</h2>
+    <ol>
+      <li>
+        <h3>Publish a skill</h3>
+        <p>
+          A skill is a folder with a <code>SKILL.md</code> in it. <a href="/account/publish">Publish one here</a>, or
+          log in at a terminal with <a href="/account/keys">an API key</a>:
+        </p>
+        <Copyable text={`skillstead login --url ${nodeUrl}`} label="Copy the login command" />
+        <p>Then write one and publish it:</p>
+        <Copyable text={publishing} label="Copy the publish commands" />
+        <p class="hint">
+          In a clone of Skillstead, run <code>alias skillstead="$PWD/skillstead"</code> first.
+        </p>
+      </li>
+      <li>
+        <h3>Or bring the ones you have</h3>
+        <p>
+          Publishes each skill of the folder <code>skills</code>:
+        </p>
+        <Copyable text={'for skill in skills/*/; do skillstead publish "$skill"; done'} label="Copy the command" />
+      </li>
+      <li>
+        <h3>Connect an agent</h3>
+        <p>It then finds and loads skills by itself.</p>
+        <Copyable text={`claude mcp add --transport http skillstead ${nodeUrl}/mcp`} label="Copy the MCP command" />
+      </li>
+    </ol>
+  </section>
+)
 
 const publishing = `mkdir my-skill
 cat > my-skill/SKILL.md <<'END'

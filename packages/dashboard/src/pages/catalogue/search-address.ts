@@ -45,10 +45,12 @@ export function toSearch(fields: Readonly<Record<string, string>>) {
   return { wanted, given, chips }
 }
 
+const filterNames = ['page', ...searchControls.map(({ name }) => name)]
+
 /** The fields of an address that make it a search; others, such as those that count campaigns, mean nothing here. */
-export const searchFields: readonly string[] = ['q', 'sort', 'page', ...searchControls.map(({ name }) => name)]
+export const searchFields: readonly string[] = ['q', 'sort', ...filterNames]
 
 /** Removes all filters from an address. */
 export const withoutFilters: Readonly<Record<string, undefined>> = Object.fromEntries(
-  ['page', ...searchControls.map(({ name }) => name)].map((name) => [name, undefined]),
+  filterNames.map((name) => [name, undefined]),
 )

@@ -86,35 +86,26 @@ export function SearchBox({ q, search }: { q: string; search: (q: string) => voi
             <span aria-hidden="true">×</span>
           </button>
         )}
-        {shown && <Suggestions all={suggestions} active={active} typed={text} choose={choose} />}
+        {shown && (
+          <ul id="suggestions" class="suggestions" role="listbox" aria-label="Suggestions">
+            {suggestions.map((suggestion, place) => (
+              <li
+                key={suggestion}
+                id={`suggestion-${place}`}
+                role="option"
+                dir="auto"
+                aria-selected={place === active}
+                // Keep the focus in the field: losing it would close the list before the click arrives.
+                onPointerDown={(event) => event.preventDefault()}
+                onClick={() => choose(suggestion)}
+              >
+                <Marked text={suggestion} terms={text} />
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
     </search>
-  )
-}
-
-function Suggestions(props: {
-  all: readonly string[]
-  active: number
-  typed: string
-  choose: (value: string) => void
-}) {
-  return (
-    <ul id="suggestions" class="suggestions" role="listbox" aria-label="Suggestions">
-      {props.all.map((suggestion, place) => (
-        <li
-          key={suggestion}
-          id={`suggestion-${place}`}
-          role="option"
-          dir="auto"
-          aria-selected={place === props.active}
-          // Keep the focus in the field: losing it would close the list before the click arrives.
-          onPointerDown={(event) => event.preventDefault()}
-          onClick={() => props.choose(suggestion)}
-        >
-          <Marked text={suggestion} terms={props.typed} />
-        </li>
-      ))}
-    </ul>
   )
 }
 

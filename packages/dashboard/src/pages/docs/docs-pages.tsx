@@ -53,26 +53,23 @@ export default function DocsPages() {
   )
 }
 
-function Results({ q }: { q: string }) {
-  const found = useKeptData(['docs', 'search', q], () => searchDocs(q))
-  return (
-    <Page title="Search results">
-      <Shown of={found}>
-        {(all) =>
-          all.length === 0 ? (
-            <Empty>No guide and no endpoint has these words. Use fewer or other ones.</Empty>
-          ) : (
-            <ul class="plain plain-links" aria-label="Results">
-              {all.map(({ href, title, note }) => (
-                <li key={href}>
-                  <a href={href}>{title}</a>
-                  <p class="faint">{note}</p>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Shown>
-    </Page>
-  )
-}
+const Results = ({ q }: { q: string }) => (
+  <Page title="Search results">
+    <Shown of={useKeptData(['docs', 'search', q], () => searchDocs(q))}>
+      {(all) =>
+        all.length === 0 ? (
+          <Empty>No guide and no endpoint has these words. Use fewer or other ones.</Empty>
+        ) : (
+          <ul class="plain plain-links" aria-label="Results">
+            {all.map(({ href, title, note }) => (
+              <li key={href}>
+                <a href={href}>{title}</a>
+                <p class="faint">{note}</p>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Shown>
+  </Page>
+)

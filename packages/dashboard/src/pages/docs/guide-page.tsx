@@ -1,5 +1,4 @@
 import { RegistryError } from '@skillstead/client'
-import type { ComponentChildren } from 'preact'
 import { nodeUrl } from '../../addresses.ts'
 import { useData, api } from '../../api.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
@@ -23,36 +22,29 @@ export function GuidePage({ name }: { name: string }) {
   if (read.error instanceof RegistryError && read.error.code === 'not_found') return <NotHere />
   return (
     <Shown of={read}>
-      {({ text, called }) => (
-        <GuideText name={name} text={text}>
-          {called && <TryIt operation={called} />}
-        </GuideText>
-      )}
+      {({ text, called }) => {
+        const [, title = name, body = ''] = /^# (.+)\n([^]*)$/.exec(text) ?? []
+        return (
+          <Page title={title} aside={<a href={`/docs/guides/${name}.md`}>Markdown</a>}>
+            {called && <TryIt operation={called} />}
+            <Markdown text={body} targets={toTargets(name)} />
+          </Page>
+        )
+      }}
     </Shown>
   )
 }
 
-function GuideText({ name, text, children }: { name: string; text: string; children: ComponentChildren }) {
-  const [, title = name, body = ''] = /^# (.+)\n([^]*)$/.exec(text) ?? []
-  const targets = {
-    isGuide: true,
-    toFile(path: string, fragment?: string) {
-      const guide = toGuideName(path, name)
-      return guide && toDocsPath(guide) + (fragment ? `#${toAnchor(fragment)}` : '')
-    },
-    toPicture: (path: string) => (/^[\w-]+\.svg$/.test(path) ? `/docs/guides/${path}` : undefined),
-  }
-  return (
-    <Page title={title} aside={<a href={`/docs/guides/${name}.md`}>Markdown</a>}>
-      {children}
-      <Markdown text={body} targets={targets} />
-    </Page>
-  )
-}
+const toTargets = (name: string) => ({
+  isGuide: true,
+  toFile(path: string, fragment?: string) {
+    const guide = toGuideName(path, name)
+    return guide && toDocsPath(guide) + (fragment ? `#${toAnchor(fragment)}` : '')
+  },
+  toPicture: (path: string) => (/^[\w-]+\.svg$/.test(path) ? `/docs/guides/${path}` : undefined),
+})
 
-export function toDocsPath(name: string): string {
-  return name === 'README' ? '/docs' : `/docs/${name}`
-}
+export const toDocsPath = (name: string): string => (name === 'README' ? '/docs' : `/docs/${name}`)
 
 const shownCharactersMax = 20_000
 type Call = (input: Record<string, unknown>) => Promise<unknown>

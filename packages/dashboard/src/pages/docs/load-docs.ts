@@ -1,4 +1,4 @@
-import { readFromNode } from '../../api.ts'
+import { queries, readFromNode } from '../../api.ts'
 import MiniSearch from 'minisearch'
 import { toAnchor } from '../../ui/anchors.ts'
 
@@ -27,14 +27,11 @@ export interface Operation {
 }
 
 /** The Markdown of a guide, or of an endpoint as `api/NAME`. */
-export function loadGuide(name: string): Promise<string> {
-  return readFromNode(`/docs/guides/${name}.md`)
-}
+export const loadGuide = (name: string): Promise<string> => readFromNode(`/docs/guides/${name}.md`)
 
 /** A list of the documentation: `guides`, `operations` or `passages`. */
-export async function loadList<Item>(name: string): Promise<readonly Item[]> {
-  return JSON.parse(await readFromNode(`/docs/guides/${name}.json`))
-}
+export const loadList = async <Item>(name: string): Promise<readonly Item[]> =>
+  JSON.parse(await readFromNode(`/docs/guides/${name}.json`))
 
 /** The guide or endpoint that a link in a guide names; undefined for other files of the project. */
 export function toGuideName(path: string, from: string): string | undefined {
@@ -60,15 +57,9 @@ interface Passage {
 export const queryCharactersMax = 200
 const foundMax = 30
 
-let index: Promise<MiniSearch> | undefined
-
 /** The sections and endpoints with all words of the query, or with some if none has all; best first. */
 export async function searchDocs(q: string): Promise<readonly { href: string; title: string; note: string }[]> {
-  index ??= buildIndex().catch((error: unknown) => {
-    index = undefined
-    throw error
-  })
-  const passages = await index
+  const passages = await queries.ensureQueryData({ queryKey: ['docs', 'index'], queryFn: buildIndex })
   const all = passages.search(q, { combineWith: 'AND' })
   const found = (all.length > 0 ? all : passages.search(q)).slice(0, foundMax)
   return found.map((one) => {

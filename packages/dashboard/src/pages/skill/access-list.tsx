@@ -11,42 +11,43 @@ export const accessTitles: Readonly<Record<AccessKind, string>> = {
 }
 const shownMax = 50
 
-export function isEmptyAccess(access: Access): boolean {
-  return accessKinds.every((kind) => access[kind].length === 0)
+/** The kinds of access that a version has, each with the first of its names and the number of the others. */
+function toUsedKinds(access: Access, most: number) {
+  const used = accessKinds.filter((kind) => access[kind].length > 0)
+  return used.map((kind) => ({ kind, ...cutList(access[kind], most) }))
 }
 
+export const isEmptyAccess = (access: Access): boolean => toUsedKinds(access, 0).length === 0
+
 /** The tools, hosts and other resources that a version uses according to its text: one line per kind that has any. */
-export function AccessList({ access }: { access: Access }) {
-  const kinds = accessKinds.filter((kind) => access[kind].length > 0)
-  return (
-    <>
-      <dl class="access">
-        {kinds.map((kind) => (
-          <div key={kind}>
-            <dt>{accessTitles[kind]}</dt>
-            <dd>
-              <ul class="words">
-                {access[kind].slice(0, shownMax).map((name) => (
-                  <li key={name}>
-                    <code>
-                      <bdi>{kind === 'environment' && name === '*' ? 'all of them' : name}</bdi>
-                    </code>
-                  </li>
-                ))}
-                {access[kind].length > shownMax && <li>and {access[kind].length - shownMax} more</li>}
-              </ul>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {access.cut.length > 0 && (
-        <p class="hint">
-          Not everything is listed: <bdi>{access.cut.join('; ')}</bdi>
-        </p>
-      )}
-    </>
-  )
-}
+export const AccessList = ({ access }: { access: Access }) => (
+  <>
+    <dl class="access">
+      {toUsedKinds(access, shownMax).map(({ kind, shown, more }) => (
+        <div key={kind}>
+          <dt>{accessTitles[kind]}</dt>
+          <dd>
+            <ul class="words">
+              {shown.map((name) => (
+                <li key={name}>
+                  <code>
+                    <bdi>{kind === 'environment' && name === '*' ? 'all of them' : name}</bdi>
+                  </code>
+                </li>
+              ))}
+              {more > 0 && <li>and {more} more</li>}
+            </ul>
+          </dd>
+        </div>
+      ))}
+    </dl>
+    {access.cut.length > 0 && (
+      <p class="hint">
+        Not everything is listed: <bdi>{access.cut.join('; ')}</bdi>
+      </p>
+    )}
+  </>
+)
 
 const verbs: Readonly<Record<AccessKind, string>> = {
   commands: 'runs',
@@ -59,26 +60,21 @@ const verbs: Readonly<Record<AccessKind, string>> = {
 const namesMax = 3
 
 /** The resources that a version uses, in a few words per kind. */
-export function Uses({ access }: { access: Access }) {
-  return (
-    <ul class="plain-links may">
-      {accessKinds
-        .filter((kind) => access[kind].length > 0)
-        .map((kind) => ({ kind, ...cutList(access[kind], namesMax) }))
-        .map(({ kind, shown, more }) => (
-          <li key={kind}>
-            {verbs[kind]}{' '}
-            {shown.map((name, place) => (
-              <>
-                {place > 0 && ', '}
-                <code>
-                  <bdi>{name}</bdi>
-                </code>
-              </>
-            ))}
-            {more > 0 && ` and ${more} more`}
-          </li>
+export const Uses = ({ access }: { access: Access }) => (
+  <ul class="plain-links may">
+    {toUsedKinds(access, namesMax).map(({ kind, shown, more }) => (
+      <li key={kind}>
+        {verbs[kind]}{' '}
+        {shown.map((name, place) => (
+          <>
+            {place > 0 && ', '}
+            <code>
+              <bdi>{name}</bdi>
+            </code>
+          </>
         ))}
-    </ul>
-  )
-}
+        {more > 0 && ` and ${more} more`}
+      </li>
+    ))}
+  </ul>
+)

@@ -6,61 +6,37 @@ import { toTab, type ShownSkill, toShortName } from './shown-skill.ts'
 import { useState } from 'preact/hooks'
 import { site } from '../../site.ts'
 import { Picture } from '../../ui/own-files.tsx'
+import { VersionLink } from '../../ui/skill-list.tsx'
 
 /** The facts of a skill next to each of its tabs. */
 export function FactsColumn({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
+  const { license, category } = skill
+  const size = `${toBytesText(skill.size)} in ${toCount(skill.files.length, 'file')}`
+  const related = toTab(shown, 'similar')
   return (
     <>
       <Terms
         of={[
           ['Version', shown.version || 'none'],
           ['Published', shown.version ? <Time at={skill.publishedAt} /> : null],
-          [
-            'Licence',
-            skill.license ? (
-              <NameLink href={toAddress('/', { license: skill.license })} name={skill.license} />
-            ) : (
-              'none stated'
-            ),
-          ],
-          [
-            'Category',
-            skill.category ? (
-              <NameLink href={toAddress('/', { category: skill.category })} name={skill.category} />
-            ) : null,
-          ],
-          [
-            'Size',
-            <a
-              href={toTab(shown, 'files')}
-            >{`${toBytesText(skill.size)} in ${toCount(skill.files.length, 'file')}`}</a>,
-          ],
-          ['Forks', <a href={toTab(shown, 'similar')}>{skill.forks.toLocaleString('en')}</a>],
-          [
-            'Used by',
-            skill.dependents > 0 ? <a href={toTab(shown, 'similar')}>{toCount(skill.dependents, 'skill')}</a> : null,
-          ],
+          ['Licence', license ? <NameLink href={toAddress('/', { license })} name={license} /> : 'none stated'],
+          ['Category', category ? <NameLink href={toAddress('/', { category })} name={category} /> : null],
+          ['Size', <a href={toTab(shown, 'files')}>{size}</a>],
+          ['Forks', <a href={related}>{skill.forks.toLocaleString('en')}</a>],
+          ['Used by', skill.dependents > 0 ? <a href={related}>{toCount(skill.dependents, 'skill')}</a> : null],
           ['Repository', /^https?:\/\//i.test(skill.repository) ? <Repository url={skill.repository} /> : null],
-          [
-            'Forked from',
-            skill.forkedFrom && (
-              <NameLink
-                href={addresses.skill(skill.forkedFrom.fullName)}
-                name={`${skill.forkedFrom.fullName} ${skill.forkedFrom.version}`}
-              />
-            ),
-          ],
+          ['Forked from', skill.forkedFrom && <VersionLink {...skill.forkedFrom} />],
           ['Origin', skill.origin.kind === 'local' ? null : <Origin of={skill.origin} />],
         ]}
       />
       <Words title="Requires" of={toRequired(skill.requires)} />
       <h2>Cost in tokens</h2>
-      <TokenCosts shown={shown} />
-      <ClientList shown={shown} />
+      <Terms of={toTokenCosts(skill)} />
+      <ClientList skill={skill} />
       <Words title="Keywords" of={skill.keywords.map((keyword) => [keyword, toAddress('/', { keyword })])} />
       <Words title="Capabilities" of={skill.capabilities.slice(0, 30).map((one) => [one])} />
-      <BadgeCode shown={shown} />
+      <BadgeCode skill={skill} />
       <h2>Downloads</h2>
       <DownloadChart name={shown.name} toTitle={(total) => `${total.toLocaleString('en')} in the last 30 days`} />
     </>
@@ -84,38 +60,27 @@ function toRequired({ skills, commands, mcpServers, env }: SkillDetails['require
 const encoder = new TextEncoder()
 
 /** About how much of a model's context each level of loading takes, at one token per four bytes. */
-function TokenCosts({ shown: { skill } }: { shown: ShownSkill }) {
-  const metadataBytes = encoder.encode(`${skill.name}${skill.description}`).length
-  const summaryBytes = metadataBytes + encoder.encode(skill.summary).length
-  const fullBytes = skill.files.find(({ path }) => path === 'SKILL.md')?.size
-  return (
-    <Terms
-      of={[
-        ['Metadata', toTokens(metadataBytes)],
-        ['Summary', fullBytes === undefined ? null : toTokens(summaryBytes)],
-        ['Full', fullBytes === undefined ? null : toTokens(fullBytes)],
-      ]}
-    />
+function toTokenCosts({ name, description, summary, files }: SkillDetails) {
+  const metadataBytes = encoder.encode(name + description).length
+  const summaryBytes = metadataBytes + encoder.encode(summary).length
+  const fullBytes = files.find(({ path }) => path === 'SKILL.md')?.size
+  const levels = { Metadata: metadataBytes, ...(fullBytes !== undefined && { Summary: summaryBytes, Full: fullBytes }) }
+  return Object.entries(levels).map(
+    ([level, bytes]) => [level, `about ${Math.ceil(bytes / 4).toLocaleString('en')}`] as const,
   )
-}
-
-function toTokens(bytes: number): string {
-  return `about ${Math.ceil(bytes / 4).toLocaleString('en')}`
 }
 
 /** The registry from which this node copied the skill. */
-export function Origin({ of: { kind, upstream, syncedAt } }: { of: SkillDetails['origin'] }) {
-  return (
-    <>
-      {kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
-      {syncedAt && (
-        <>
-          , <Time at={syncedAt} />
-        </>
-      )}
-    </>
-  )
-}
+export const Origin = ({ of: { kind, upstream, syncedAt } }: { of: SkillDetails['origin'] }) => (
+  <>
+    {kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
+    {syncedAt && (
+      <>
+        , <Time at={syncedAt} />
+      </>
+    )}
+  </>
+)
 
 function Words({ title, of }: { title: string; of: readonly Word[] }) {
   if (of.length === 0) return null
@@ -131,16 +96,14 @@ function Words({ title, of }: { title: string; of: readonly Word[] }) {
   )
 }
 
-function Repository({ url }: { url: string }) {
-  return (
-    <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
-      <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
-    </a>
-  )
-}
+const Repository = ({ url }: { url: string }) => (
+  <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
+    <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
+  </a>
+)
 
 /** The clients that do not load the skill or cut it, by its frontmatter. */
-function ClientList({ shown: { skill } }: { shown: ShownSkill }) {
+function ClientList({ skill }: { skill: SkillDetails }) {
   const found = skillClients.flatMap((client) => {
     const { problems } = findClientProblems({ frontmatter: skill.frontmatter }, client, toShortName(skill))
     return problems.length > 0 ? [[client.title, problems.join('; ')] as const] : []
@@ -167,17 +130,17 @@ function ClientList({ shown: { skill } }: { shown: ShownSkill }) {
 }
 
 /** The badge of a public skill, with Markdown to embed it. */
-function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
+function BadgeCode({ skill: { fullName, visibility } }: { skill: SkillDetails }) {
   const [isOpen, setOpen] = useState(false)
   // Pages elsewhere cannot load a picture of a private node.
-  if (skill.visibility !== 'public' || site.isPrivate) return null
-  const path = `/badge/${skill.fullName}.svg`
-  const page = `${nodeUrl}${addresses.skill(skill.fullName)}`
+  if (visibility !== 'public' || site.isPrivate) return null
+  const path = `/badge/${fullName}.svg`
+  const page = `${nodeUrl}${addresses.skill(fullName)}`
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Badge for a README</summary>
-      {isOpen && <Picture path={path} alt={`Badge of ${skill.fullName}`} height={20} />}
-      <Copyable text={`[![${skill.fullName}](${nodeUrl}${path})](${page})`} />
+      {isOpen && <Picture path={path} alt={`Badge of ${fullName}`} height={20} />}
+      <Copyable text={`[![${fullName}](${nodeUrl}${path})](${page})`} />
     </details>
   )
 }

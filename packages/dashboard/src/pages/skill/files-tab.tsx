@@ -38,15 +38,10 @@ export function FilesTab({ shown }: { shown: ShownSkill }) {
         <nav aria-label="Files">
           <Folder shown={shown} entries={toTree(files)} current={path} />
         </nav>
-        <OneFile key={path} shown={shown} path={path} line={toLineNumber(fields.line)} />
+        <OneFile key={path} shown={shown} path={path} line={Number(fields.line) || undefined} />
       </div>
     </>
   )
-}
-
-function toLineNumber(text: string | undefined): number | undefined {
-  const line = Number(text)
-  return Number.isInteger(line) && line > 0 ? line : undefined
 }
 
 type File = ShownSkill['skill']['files'][number]
@@ -133,6 +128,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
   const isPictured = isPicture(path)
   const text = useFileText(shown, path, !isPictured)
   const { fragment } = useAddress().fields
+  const toLineAsked = (found: string) => line ?? (fragment ? findFragmentLine(found, fragment) : undefined)
   if (isPictured) return <Picture class="picture" path={toFileAddress(shown, path)} alt={path} />
   return (
     <Shown of={text}>
@@ -140,12 +136,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
         found === null ? (
           <Empty>This is not a text file. Download it to read it.</Empty>
         ) : (
-          <TextPages
-            text={found}
-            path={path}
-            toLine={(number) => toTab(shown, 'files', { path, line: number })}
-            lineAsked={line ?? (fragment ? findFragmentLine(found, fragment) : undefined)}
-          />
+          <TextPages text={found} path={path} shown={shown} lineAsked={toLineAsked(found)} />
         )
       }
     </Shown>

@@ -17,15 +17,15 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
   const installed = toInstalled(shown)
   const installers = listInstallers(installed)
   const chosen = installers.find(({ id }) => id === fields.agent) ?? installers[0]!
-  const toView = ({ id, title }: (typeof installers)[number]) => {
+  const views = installers.map(({ id, title }) => {
     return { href: toTab(shown, 'install', { agent: id }), title, current: id === chosen.id }
-  }
+  })
   return (
     <>
       <p>
         Install version {shown.version} from <code>{nodeUrl}</code> with:
       </p>
-      <Views views={installers.map(toView)} />
+      <Views views={views} />
       {!installed.isPublic && (
         <p class="notice plain">
           {site.isPrivate ? 'This node is private' : `This skill is ${shown.skill.visibility}`}. Run{' '}
@@ -86,18 +86,14 @@ export function InstallBox({ shown }: { shown: ShownSkill }) {
   const installers = listInstallers(toInstalled(shown))
   const chosen = installers.find(({ id }) => id === agent) ?? installers[0]!
   const [way] = chosen.ways
+  const options = installers.map(({ id, title }) => [id, title] as const)
+  const choose = (id: string) => {
+    writeMemory(key, id)
+    setAgent(id)
+  }
   return (
     <section class="box" aria-label="Install">
-      <Select
-        label="Install for"
-        name="agent"
-        value={chosen.id}
-        options={installers.map(({ id, title }) => [id, title] as const)}
-        onChange={(id) => {
-          writeMemory(key, id)
-          setAgent(id)
-        }}
-      />
+      <Select label="Install for" name="agent" value={chosen.id} options={options} onChange={choose} />
       <Commands key={shown.version} shown={shown}>
         <Copyable text={way!.text} label={`Copy for ${chosen.title}`} />
         <p class="hint">{way!.hint}</p>

@@ -37,56 +37,36 @@ export function listInstallers(skill: Installed): Installer[] {
     ...(needsKey(skill) ? [] : [toSkillsInstaller(skill, ` --agent ${agent}`)]),
     { hint, text: toInstallCommand(skill, ` --agent ${agent}`) },
   ]
-  return [
-    {
-      id: 'any',
-      title: 'Any agent',
-      ways: [
-        needsKey(skill) ? toZip(skill) : toSkillsInstaller(skill),
-        { hint: anyHint, text: toInstallCommand(skill) },
-      ],
-    },
-    {
-      id: 'claude-code',
-      title: 'Claude Code',
-      ways: [
-        ...forAgent('claude-code', 'Into .claude/skills of your project; with --global into that of your account.'),
-        ...toMarketplaces(skill, 'claude'),
-      ],
-    },
-    {
-      id: 'codex',
-      title: 'Codex',
-      ways: [...forAgent('codex', 'Into .agents/skills of your project.'), ...toMarketplaces(skill, 'codex')],
-    },
-    { id: 'cursor', title: 'Cursor', ways: forAgent('cursor', 'Into .agents/skills of your project.') },
-    { id: 'copilot', title: 'Copilot', ways: forAgent('github-copilot', 'For the command line and for VS Code.') },
-    { id: 'gemini', title: 'Gemini CLI', ways: forAgent('gemini-cli', 'Into .agents/skills of your project.') },
-    {
-      id: 'openclaw',
-      title: 'OpenClaw',
-      ways: [...forAgent('openclaw', 'Into skills of your workspace.'), toClawhub(skill)],
-    },
-    { id: 'skills', title: 'npx skills', ways: [toSkillsInstaller(skill)] },
-    { id: 'git', title: 'git', ways: [toGitWay(skill)] },
-    { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
-    { id: 'zip', title: 'zip', ways: [toZip(skill)] },
-    { id: 'mcp', title: 'MCP', ways: [toMcp(skill)] },
-    { id: 'program', title: 'In a program', ways: [toProgramWay(skill)] },
+  const claudeHint = 'Into .claude/skills of your project; with --global into that of your account.'
+  const projectHint = 'Into .agents/skills of your project.'
+  const first = needsKey(skill) ? toZip(skill) : toSkillsInstaller(skill)
+  const installers: readonly (readonly [id: string, title: string, ways: readonly InstallWay[]])[] = [
+    ['any', 'Any agent', [first, { hint: anyHint, text: toInstallCommand(skill) }]],
+    ['claude-code', 'Claude Code', [...forAgent('claude-code', claudeHint), ...toMarketplaces(skill, 'claude')]],
+    ['codex', 'Codex', [...forAgent('codex', projectHint), ...toMarketplaces(skill, 'codex')]],
+    ['cursor', 'Cursor', forAgent('cursor', projectHint)],
+    ['copilot', 'Copilot', forAgent('github-copilot', 'For the command line and for VS Code.')],
+    ['gemini', 'Gemini CLI', forAgent('gemini-cli', projectHint)],
+    ['openclaw', 'OpenClaw', [...forAgent('openclaw', 'Into skills of your workspace.'), toClawhub(skill)]],
+    ['skills', 'npx skills', [toSkillsInstaller(skill)]],
+    ['git', 'git', [toGitWay(skill)]],
+    ['npm', 'npm', [toNpm(skill)]],
+    ['zip', 'zip', [toZip(skill)]],
+    ['mcp', 'MCP', [toMcp(skill)]],
+    ['program', 'In a program', [toProgramWay(skill)]],
   ]
+  return installers.map(([id, title, ways]) => ({ id, title, ways }))
 }
 
-function needsKey({ isPublic, shareToken }: Installed): boolean {
-  return !isPublic && shareToken === undefined
-}
+const needsKey = ({ isPublic, shareToken }: Installed): boolean => !isPublic && shareToken === undefined
 
+const bearer = '"Authorization: Bearer $SKILLSTEAD_KEY"'
 const anyHint =
   'Into .agents/skills of your project, which most agents read. Verifies the digest and records it in skills.lock.'
 
 /** The command of our own CLI, for the folder that most agents read. */
-function toInstallCommand({ origin, name, version, isDangerous }: Installed, rest = ''): string {
-  return `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
-}
+const toInstallCommand = ({ origin, name, version, isDangerous }: Installed, rest = ''): string =>
+  `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
 
 /** Marketplaces contain public skills only, always in their latest versions. */
 function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude' | 'codex'): InstallWay[] {
@@ -126,7 +106,7 @@ function toSkillsInstaller({ origin, name, version, isPublic, shareToken }: Inst
 }
 
 function toGitWay({ origin, name, version, isPublic }: Installed): InstallWay {
-  const header = isPublic ? '' : ' -c http.extraHeader="Authorization: Bearer $SKILLSTEAD_KEY"'
+  const header = isPublic ? '' : ` -c http.extraHeader=${bearer}`
   const folder = `.agents/skills/${toShort(name)}`
   return {
     hint: isPublic ? 'The whole history without --depth 1.' : 'Without the header git asks for a password: an API key.',
@@ -147,7 +127,7 @@ function toNpm({ origin, name, version, isPublic }: Installed): InstallWay {
 function toZip({ origin, name, version, isPublic, shareToken }: Installed): InstallWay {
   const short = toShort(name)
   const folder = `.agents/skills/${short}`
-  const header = shareToken === undefined ? '"Authorization: Bearer $SKILLSTEAD_KEY"' : `'X-Share-Token: ${shareToken}'`
+  const header = shareToken === undefined ? bearer : `'X-Share-Token: ${shareToken}'`
   const key = isPublic ? '' : ` -H ${header}`
   const archive = `${origin}/api/v1/skills/${encodeURIComponent(name)}/archive?version=${version}`
   return {
@@ -156,26 +136,19 @@ function toZip({ origin, name, version, isPublic, shareToken }: Installed): Inst
   }
 }
 
-function toMcp({ origin, isPublic }: Installed): InstallWay {
-  const key = isPublic ? '' : ' --header "Authorization: Bearer $SKILLSTEAD_KEY"'
-  return {
-    hint: 'Connect once, here Claude Code. The agent can then search this node and load the skill on request.',
-    text: `claude mcp add --transport http skillstead ${origin}/mcp${key}`,
-  }
-}
+const toMcp = ({ origin, isPublic }: Installed): InstallWay => ({
+  hint: 'Connect once, here Claude Code. The agent can then search this node and load the skill on request.',
+  text: `claude mcp add --transport http skillstead ${origin}/mcp${isPublic ? '' : ` --header ${bearer}`}`,
+})
 
-function toProgramWay({ origin, name, version, isPublic }: Installed): InstallWay {
-  return {
-    hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
-    text: [
-      "import { createSkillClient } from '@skillstead/client'",
-      '',
-      `const skills = createSkillClient({ baseUrl: '${origin}'${isPublic ? '' : ', apiKey: process.env.SKILLSTEAD_KEY'} })`,
-      `const skill = await skills.load('${name}', { version: '${version}', maxTokens: 2000 })`,
-    ].join('\n'),
-  }
-}
+const toProgramWay = ({ origin, name, version, isPublic }: Installed): InstallWay => ({
+  hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
+  text: [
+    "import { createSkillClient } from '@skillstead/client'",
+    '',
+    `const skills = createSkillClient({ baseUrl: '${origin}'${isPublic ? '' : ', apiKey: process.env.SKILLSTEAD_KEY'} })`,
+    `const skill = await skills.load('${name}', { version: '${version}', maxTokens: 2000 })`,
+  ].join('\n'),
+})
 
-function toShort(name: string): string {
-  return name.slice(name.indexOf('/') + 1)
-}
+const toShort = (name: string): string => name.slice(name.indexOf('/') + 1)

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
-import { api, useData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
-import { toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Field, Form, Select, TextArea, type Fields } from '../../ui/form.tsx'
+import { ItemList, usePaged } from '../../ui/page.tsx'
 import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -18,10 +18,15 @@ type IssueType = (typeof types)[number][0]
 
 /** The issues of a skill, and a form to file one. */
 export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
-  const { fields } = useAddress()
-  const page = toPageNumber(fields.page)
-  const found = useData(['skill', name, 'issues', page], () => api.listIssues({ name, page }))
+  const { change } = useAddress()
+  const found = usePaged(['skill', name, 'issues'], (page) => api.listIssues({ name, page }))
   const me = useMe()
+  const [filed, setFiled] = useState(0)
+  const file = async ({ type, title = '', body = '' }: Fields) => {
+    await api.createIssue({ name, type: type as IssueType, title, body })
+    setFiled(filed + 1)
+    change({ page: undefined })
+  }
   return (
     <>
       <ItemList of={found} items="issues" empty="No issues yet.">
@@ -39,28 +44,17 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
           </li>
         )}
       </ItemList>
-      {me && <IssueForm name={name} />}
+      {me && (
+        <section aria-label="File an issue">
+          <h2>File an issue</h2>
+          <Form key={filed} work={file} submit="File the issue">
+            <Select label="What is it?" name="type" options={types} />
+            <Field label="Title" name="title" required maxLength={200} />
+            <TextArea label="What happened, and what did you expect?" name="body" maxLength={10_000} />
+          </Form>
+        </section>
+      )}
       <SignInTo>file an issue</SignInTo>
     </>
-  )
-}
-
-function IssueForm({ name }: { name: string }) {
-  const { change } = useAddress()
-  const [filed, setFiled] = useState(0)
-  const action = useAction(async ({ type, title = '', body = '' }: Fields) => {
-    await api.createIssue({ name, type: type as IssueType, title, body })
-    setFiled(filed + 1)
-    change({ page: undefined })
-  })
-  return (
-    <section aria-label="File an issue">
-      <h2>File an issue</h2>
-      <Form key={filed} action={action} submit="File the issue">
-        <Select label="What is it?" name="type" options={types} />
-        <Field label="Title" name="title" required maxLength={200} />
-        <TextArea label="What happened, and what did you expect?" name="body" maxLength={10_000} />
-      </Form>
-    </section>
   )
 }

@@ -4,14 +4,14 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { site } from '../../site.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton, type Fields } from '../../ui/form.tsx'
-import { HandOver, Shares } from './hand-over.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, ActionButton, type Fields } from '../../ui/form.tsx'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
-import { Badge, Time, toCount, UserLink } from '../../ui/parts.tsx'
-import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
+import { Badge, Time, toCount, UserLink, NewSecret } from '../../ui/parts.tsx'
+import { DataTable, Shown, usePaged, type Column, ItemList } from '../../ui/page.tsx'
 import { toVisibilityFields, toVisibilityOptions, useRoles } from '../../organisations.ts'
 import { ModerationDecision } from '../admin/decide.tsx'
+import { nodeUrl } from '../../addresses.ts'
 
 /** The actions of the owner on a skill, or of the members of its organisation by their roles, and the moderation actions of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
@@ -75,26 +75,20 @@ const groupings = {
 } as const
 
 /** The downloads of the last 30 days by version and by client; the facts of the skill show them by day. */
-function DownloadGroups({ name }: { name: string }) {
-  return (
-    <>
-      <DownloadTable name={name} by="version" />
-      <DownloadTable name={name} by="client" />
-      <p class="faint">The last 30 days, in UTC. An install is a download too. Only counts are stored.</p>
-    </>
-  )
-}
+const DownloadGroups = ({ name }: { name: string }) => (
+  <>
+    <DownloadTable name={name} by="version" />
+    <DownloadTable name={name} by="client" />
+    <p class="faint">The last 30 days, in UTC. An install is a download too. Only counts are stored.</p>
+  </>
+)
 
 function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings }) {
   const downloads = useDownloads(name, by)
   return (
-    <DataTable
-      of={downloads}
-      items="groups"
-      label={`Downloads by ${by}`}
-      columns={groupings[by]}
-      rowKey="name"
-    >{`No downloads by ${by} in the last 30 days.`}</DataTable>
+    <DataTable of={downloads} items="groups" label={`Downloads by ${by}`} columns={groupings[by]} rowKey="name">
+      {`No downloads by ${by} in the last 30 days.`}
+    </DataTable>
   )
 }
 
@@ -103,13 +97,7 @@ function InstalledBy({ name }: { name: string }) {
   const found = usePaged(['skill', name, 'installers'], (page) => api.listInstallers({ name, page }))
   return (
     <>
-      <DataTable
-        of={found}
-        items="installers"
-        label="Users who installed it"
-        columns={installerColumns}
-        rowKey="username"
-      >
+      <DataTable of={found} items="installers" label="Users who installed it" columns={installers} rowKey="username">
         No signed-in user installed it yet.
       </DataTable>
       <p class="faint">The last install of each user within a year, by its day in UTC. Users see that you see this.</p>
@@ -118,18 +106,17 @@ function InstalledBy({ name }: { name: string }) {
 }
 
 type Installer = Awaited<ReturnType<typeof api.listInstallers>>['installers'][number]
-const installerColumns: readonly Column<Installer>[] = [
+const installers: readonly Column<Installer>[] = [
   { title: 'User', names: true, cell: ({ username }) => <UserLink name={username} /> },
   { title: 'Version', cell: ({ version }) => version },
   { title: 'Day', cell: ({ day }) => day },
 ]
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
-  const action = useAction(({ message = '' }: Fields) =>
-    api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message }),
-  )
+  const change = ({ message = '' }) =>
+    api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: message })
   return (
-    <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
+    <Form work={change} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
       {deprecated ? (
         <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
       ) : (
@@ -144,13 +131,13 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
 function Details({ skill }: { skill: SkillDetails }) {
   const { isOwner, organisation } = useRoles(skill)
   const current = skill.organisation === undefined ? skill.visibility : 'organisation'
-  const action = useAction(({ visibility, keywords = '', ...fields }: Fields) => {
+  const change = ({ visibility, keywords = '', ...fields }: Fields) => {
     const words = keywords.split(',').map((word) => word.trim())
     const given = { ...fields, ...toVisibilityFields(visibility, organisation), keywords: words.filter(Boolean) }
     return api.publishSkill({ name: skill.fullName, ...given })
-  })
+  }
   return (
-    <Form action={action} submit="Save" done="Saved.">
+    <Form work={change} submit="Save" done="Saved.">
       {isOwner && (
         <Select label="Visibility" name="visibility" value={current} options={toVisibilityOptions(organisation)} />
       )}
@@ -160,9 +147,7 @@ function Details({ skill }: { skill: SkillDetails }) {
       </TextArea>
       <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
       <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
-      <Field label="Keywords" name="keywords" defaultValue={skill.keywords.join(', ')}>
-        Separated by commas.
-      </Field>
+      <Field label="Keywords" name="keywords" defaultValue={skill.keywords.join(', ')} hint="Separated by commas." />
       <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
     </Form>
   )
@@ -189,41 +174,45 @@ function Withdrawal({ name }: { name: string }) {
 }
 
 /** For administrators, who can moderate without a report. */
-function ModerationOfSkill({ name }: { name: string }) {
-  const found = useData(['moderation', name], () => api.getModeration({ name }))
-  return (
-    <>
-      <Shown of={found}>
-        {({ state, reason }) => (
-          <p class="facts">
-            <Badge tone={state === 'shown' ? 'good' : 'bad'}>{state}</Badge>
-            <bdi>{reason}</bdi>
-          </p>
-        )}
-      </Shown>
-      <ModerationDecision name={name} />
-    </>
-  )
-}
+const ModerationOfSkill = ({ name }: { name: string }) => (
+  <>
+    <Shown of={useData(['moderation', name], () => api.getModeration({ name }))}>
+      {({ state, reason }) => (
+        <p class="facts">
+          <Badge tone={state === 'shown' ? 'good' : 'bad'}>{state}</Badge>
+          <bdi>{reason}</bdi>
+        </p>
+      )}
+    </Shown>
+    <ModerationDecision name={name} />
+  </>
+)
 
 /** Recalls, who is known to have a recalled version, and the form of another recall. */
 function RecallsOfSkill({ name }: { name: string }) {
-  const found = useData(['skill', name, 'recalls'], () => api.listRecalls({ name }))
+  const recall = ({ range = '', reason = '' }) => api.recallSkill({ name, range, reason })
   return (
     <>
-      <Shown of={found}>
+      <Shown of={useData(['skill', name, 'recalls'], () => api.listRecalls({ name }))}>
         {({ recalls, known }) => (
           <>
             <ul class="plain">
-              {recalls.map((recall) => (
-                <RecallLine key={recall.id} name={name} recall={recall} />
+              {recalls.map((one) => (
+                <RecallLine key={one.id} name={name} recall={one} />
               ))}
             </ul>
             {known && <Known known={known} />}
           </>
         )}
       </Shown>
-      <RecallForm name={name} />
+      <Form work={recall} submit="Recall" done="Recalled.">
+        <Field label="Versions" name="range" required maxLength={200}>
+          {'Such as 1.2.3, >=1.0.0 <1.4.2, or * for all. Also covers versions published later.'}
+        </Field>
+        <TextArea label="Reason" name="reason" required rows={2} maxLength={500}>
+          Shown to everyone. Installers and agents refuse these versions at once; you can end the recall.
+        </TextArea>
+      </Form>
     </>
   )
 }
@@ -272,22 +261,6 @@ function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known
   )
 }
 
-function RecallForm({ name }: { name: string }) {
-  const action = useAction(({ range = '', reason = '' }: Fields) => api.recallSkill({ name, range, reason }))
-  return (
-    <Form action={action} submit="Recall" done="Recalled.">
-      <Field label="Versions" name="range" required maxLength={200}>
-        {'Such as 1.2.3, >=1.0.0 <1.4.2, or * for all. Also covers versions published later.'}
-      </Field>
-      <TextArea label="Reason" name="reason" required rows={2} maxLength={500}>
-        Shown to everyone. Installers and agents refuse these versions at once; you can end the recall.
-      </TextArea>
-    </Form>
-  )
-}
-
-type Version = SkillDetails['versions'][number]
-
 /** Versions that can be yanked and unyanked. */
 function Yanks({ skill }: { skill: SkillDetails }) {
   const name = skill.fullName
@@ -297,11 +270,29 @@ function Yanks({ skill }: { skill: SkillDetails }) {
       <ul class="plain">
         <Shown of={found}>
           {({ versions }) =>
-            versions.map((version) => (
-              <li key={version.version} class="row">
-                <strong>{version.version}</strong>
-                <Time at={version.publishedAt} />
-                <Yank name={name} version={version} />
+            versions.map(({ version, yanked, publishedAt }) => (
+              <li key={version} class="row">
+                <strong>{version}</strong>
+                <Time at={publishedAt} />
+                {yanked ? (
+                  <>
+                    <Badge tone="bad">yanked</Badge>
+                    <ActionButton work={() => api.unyankVersion({ name, version })}>
+                      Undo the yank of {version}
+                    </ActionButton>
+                  </>
+                ) : (
+                  <ConfirmButton
+                    action={`Yank ${version}`}
+                    title={`Yank ${version}?`}
+                    work={() => api.yankVersion({ name, version })}
+                  >
+                    <p>
+                      Users who installed it are warned. It is served only to users who name it exactly. You can undo
+                      this.
+                    </p>
+                  </ConfirmButton>
+                )}
               </li>
             ))
           }
@@ -312,22 +303,86 @@ function Yanks({ skill }: { skill: SkillDetails }) {
   )
 }
 
-function Yank({ name, version: { version, yanked } }: { name: string; version: Version }) {
-  if (yanked) {
-    return (
-      <>
-        <Badge tone="bad">yanked</Badge>
-        <ActionButton work={() => api.unyankVersion({ name, version })}>Undo the yank of {version}</ActionButton>
-      </>
-    )
-  }
+const roles = [
+  ['read', 'may read it'],
+  ['write', 'may publish it'],
+] as const
+
+/** The collaborators of a skill, and its transfer. */
+function HandOver({ name }: { name: string }) {
+  const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
+  const add = ({ username = '', role }: Fields) =>
+    api.putCollaborator({ name, username, role: role as 'read' | 'write' })
+  const transfer = ({ newOwner = '' }) => api.transferSkill({ name, newOwner })
   return (
-    <ConfirmButton
-      action={`Yank ${version}`}
-      title={`Yank ${version}?`}
-      work={() => api.yankVersion({ name, version })}
-    >
-      <p>Users who installed it are warned. It is served only to users who name it exactly. You can undo this.</p>
-    </ConfirmButton>
+    <>
+      <section>
+        <h2>Collaborators</h2>
+        <ItemList of={people} items="collaborators">
+          {({ username, role, status }) => (
+            <li key={username} class="row">
+              <bdi>{username}</bdi>
+              <span class="faint">
+                {roles.find(([value]) => value === role)?.[1]}
+                {status === 'invited' && ', invited'}
+              </span>
+              <ActionButton danger work={() => api.deleteCollaborator({ name, username })}>
+                Remove {username}
+              </ActionButton>
+            </li>
+          )}
+        </ItemList>
+        <Form work={add} submit="Invite" done="Invited. The user sees the skill after accepting.">
+          <Field label="User" name="username" required />
+          <Select label="Who" name="role" options={roles} />
+        </Form>
+      </section>
+      <section>
+        <h2>Transfer</h2>
+        <p class="hint">
+          Open offers are in <a href="/account">your inbox</a>, where you can withdraw them.
+        </p>
+        <Form work={transfer} submit="Offer" done="Offered. The transfer happens when the new owner accepts.">
+          <Field label="New owner" name="newOwner" required hint="The former address redirects to the new one." />
+        </Form>
+      </section>
+    </>
+  )
+}
+
+/** Share links, which give read access to a skill that is not public. */
+function Shares({ name }: { name: string }) {
+  const [token, setToken] = useState<string>()
+  const shares = useData(['shares', name], () => api.listShares({ name }))
+  const make = async ({ days }: Fields) =>
+    setToken((await api.createShare({ name, expiresInDays: Number(days) })).token)
+  return (
+    <section>
+      <h2>Share links</h2>
+      {token !== undefined && (
+        <NewSecret
+          label="The share link"
+          text={`npx skills add ${nodeUrl}/t/${token}`}
+          onDone={() => setToken(undefined)}
+        >
+          Copy it now: it is shown only once. It gives read access to this skill.
+        </NewSecret>
+      )}
+      <Form work={make} submit="Create link">
+        <Field label="Expires after, in days" name="days" type="number" min={1} max={365} required defaultValue="7" />
+      </Form>
+      <ItemList of={shares} items="shares">
+        {({ id, createdAt, expiresAt }) => (
+          <li key={id} class="row">
+            <span>
+              made <Time at={createdAt} />, ends <Time at={expiresAt} />
+            </span>
+            <ActionButton danger work={() => api.deleteShare({ name, id })}>
+              Revoke
+            </ActionButton>
+          </li>
+        )}
+      </ItemList>
+    </section>
   )
 }

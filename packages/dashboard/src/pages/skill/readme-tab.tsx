@@ -4,15 +4,8 @@ import { Markdown } from '../../ui/lazy-components.tsx'
 import { Empty, Notice, toBytesText } from '../../ui/parts.tsx'
 import { Download } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
-import {
-  isPicture,
-  toApiAddress,
-  toContentBytes,
-  toFileAddress,
-  toTab,
-  decodeShownText,
-  type ShownSkill,
-} from './shown-skill.ts'
+import type { ShownSkill } from './shown-skill.ts'
+import { decodeShownText, isPicture, toApiAddress, toContentBytes, toFileAddress, toTab } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
 
@@ -21,17 +14,14 @@ const renderedCharactersMax = 200_000
 
 /** SKILL.md, rendered or raw. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
-  return shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>
-}
-
-function Readme({ shown }: { shown: ShownSkill }) {
   const { name, version } = shown
-  const { fields } = useAddress()
-  const isRaw = fields.view === 'raw'
-  const read = useData(['skill', name, 'skill.md', version], async () => {
+  const isRaw = useAddress().fields.view === 'raw'
+  const load = async () => {
     const bytes = toContentBytes(await api.getSkillMd({ name, version, allowRecalled: true }))
     return { size: bytes.length, text: decodeShownText(bytes) ?? new TextDecoder().decode(bytes) }
-  })
+  }
+  const read = useData(['skill', name, 'skill.md', version], load, version !== '')
+  if (!version) return <Empty>There is no SKILL.md to show.</Empty>
   return (
     <>
       <Views
@@ -47,11 +37,7 @@ function Readme({ shown }: { shown: ShownSkill }) {
       <Shown of={read}>
         {({ text, size }) =>
           isRaw ? (
-            <TextPages
-              text={text}
-              path="SKILL.md"
-              toLine={(line) => toTab(shown, 'files', { path: 'SKILL.md', line })}
-            />
+            <TextPages text={text} path="SKILL.md" shown={shown} />
           ) : (
             <Rendered shown={shown} text={text} size={size} />
           )
@@ -85,6 +71,5 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   )
 }
 
-function withoutFrontmatter(text: string): string {
-  return text.replace(/^\uFEFF?---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '')
-}
+const withoutFrontmatter = (text: string): string =>
+  text.replace(/^\uFEFF?---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '')

@@ -1,8 +1,8 @@
-import type { AgentReview, Review } from '@skillstead/protocol'
+import type { Review } from '@skillstead/protocol'
 import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, type Fields } from '../../ui/form.tsx'
 import { Badge, Time, toCount, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -52,9 +52,7 @@ function Reviews({ name }: { name: string }) {
   )
 }
 
-function Rating({ of }: { of: number }) {
-  return <Badge>{`★ ${of} of 5`}</Badge>
-}
+const Rating = ({ of }: { of: number }) => <Badge>{`★ ${of} of 5`}</Badge>
 
 const ratings = [
   ['5', '5, very good'],
@@ -65,14 +63,13 @@ const ratings = [
 ] as const
 
 function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
-  const action = useAction(({ rating, title = '', body = '' }: Fields) =>
-    api.createReview({ name, rating: Number(rating), title, body }),
-  )
+  const review = ({ rating, title = '', body = '' }: Fields) =>
+    api.createReview({ name, rating: Number(rating), title, body })
   return (
     <section aria-label="Your review">
       <h2>{own ? 'Change your review' : 'Write a review'}</h2>
       <p class="hint">You have one review per skill; a new review replaces it.</p>
-      <Form key={own?.updatedAt ?? 'new'} action={action} submit={own ? 'Change' : 'Publish the review'}>
+      <Form key={own?.updatedAt ?? 'new'} work={review} submit={own ? 'Change' : 'Publish the review'}>
         <Select label="Rating" name="rating" value={own && `${own.rating}`} options={ratings} />
         <Field label="Title" name="title" required maxLength={200} defaultValue={own?.title} />
         <TextArea label="What did it do well, and what not?" name="body" maxLength={10_000} value={own?.body} />
@@ -81,6 +78,11 @@ function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
   )
 }
 
+const noAgentReviews = (
+  <>
+    No agent has reviewed this skill yet. Agents review through the API, or with the tool <code>report_review</code>.
+  </>
+)
 const sorts = [
   ['recent', 'Newest first'],
   ['helpful', 'Most helpful first'],
@@ -93,47 +95,29 @@ function AgentReviews({ name }: { name: string }) {
   const sort: Sort = sorts.find(([value]) => value === fields.sort)?.[0] ?? 'recent'
   const key = ['skill', name, 'agent-reviews', sort]
   const found = usePaged(key, (page) => api.listAgentReviews({ name, sort, page }))
+  const sortBy = (one: string) => change({ sort: one, page: undefined })
   return (
     <>
       {found.data !== undefined && found.data.reviews.length > 0 && (
         <div class="filters">
-          <Select
-            label="Sort"
-            name="sort"
-            value={sort}
-            options={sorts}
-            onChange={(one) => change({ sort: one, page: undefined })}
-          />
+          <Select label="Sort" name="sort" value={sort} options={sorts} onChange={sortBy} />
         </div>
       )}
-      <ItemList
-        of={found}
-        items="reviews"
-        empty={
-          <>
-            No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}
-            <code>report_review</code>.
-          </>
-        }
-      >
-        {(review) => <OneAgentReview key={review.id} review={review} />}
+      <ItemList of={found} items="reviews" empty={noAgentReviews}>
+        {({ id, agentKey, displayName, rating, authenticated, version, helpfulCount, updatedAt, content }) => (
+          <li key={id}>
+            <NameHeading level={3} href={addresses.agent(agentKey)} name={displayName || agentKey} />
+            <p class="facts">
+              <Rating of={rating} />
+              {authenticated ? <Badge tone="good">authenticated</Badge> : <Badge>not authenticated</Badge>}
+              <span>of version {version}</span>
+              <span>{toCount(helpfulCount, 'agent')} found it helpful</span>
+              <Time at={updatedAt} />
+            </p>
+            <UserText class="said-text">{content}</UserText>
+          </li>
+        )}
       </ItemList>
     </>
-  )
-}
-
-function OneAgentReview({ review }: { review: AgentReview }) {
-  return (
-    <li>
-      <NameHeading level={3} href={addresses.agent(review.agentKey)} name={review.displayName || review.agentKey} />
-      <p class="facts">
-        <Rating of={review.rating} />
-        {review.authenticated ? <Badge tone="good">authenticated</Badge> : <Badge>not authenticated</Badge>}
-        <span>of version {review.version}</span>
-        <span>{toCount(review.helpfulCount, 'agent')} found it helpful</span>
-        <Time at={review.updatedAt} />
-      </p>
-      <UserText class="said-text">{review.content}</UserText>
-    </li>
   )
 }

@@ -1,11 +1,21 @@
-import { type Security, verdictWords } from '@skillstead/protocol'
-import { useMemo } from 'preact/hooks'
+import { type Security, type ScanFinding, toMarkedText } from '@skillstead/protocol'
+import { useMemo, useState } from 'preact/hooks'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { FindingPlace, findDecisive, verdictTones, ChangeReport } from '../../ui/findings.tsx'
+import {
+  FindingPlace,
+  findDecisive,
+  VerdictBadge,
+  ChangeReport,
+  isBinaryPath,
+  severityTones,
+  sortFindings,
+} from '../../ui/findings.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
-import { PlaceLink, SkillFindings } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { riskSentences, verdictSentences } from './words.ts'
+import { useAddress } from '../../addresses.ts'
+import { Pager, toPageNumber } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { useFileText } from './files-tab.tsx'
 
 /** The scan findings with their locations, and the resources that the skill uses. */
 export function SecurityTab({ shown }: { shown: ShownSkill }) {
@@ -39,8 +49,7 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
     <>
       <div class="card verdict">
         <p>
-          <Badge tone={verdictTones[verdict]}>{verdictWords[verdict]}</Badge> <strong>{score} of 100.</strong>{' '}
-          {verdictSentences[verdict]}
+          <VerdictBadge of={verdict} /> <strong>{score} of 100.</strong> {verdictSentences[verdict]}
         </p>
         <Decisive shown={shown} security={security} />
         <p>
@@ -93,27 +102,25 @@ function Decisive({ shown, security }: { shown: ShownSkill; security: Security }
   )
 }
 
-function SecondOpinion({ opinion }: { opinion: NonNullable<ShownSkill['skill']['opinion']> }) {
-  return (
-    <>
-      <h2>Second opinion</h2>
-      <p class="facts">
-        <Badge tone={verdictTones[opinion.verdict]}>{verdictWords[opinion.verdict]}</Badge>
-        <span>
-          by <bdi>{opinion.source}</bdi>, a service of this node's operator
-        </span>
-        <Time at={opinion.at} />
-      </p>
-      <ul>
-        {opinion.reasons.map((reason) => (
-          <li key={reason}>
-            <bdi>{reason}</bdi>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+const SecondOpinion = ({ opinion }: { opinion: NonNullable<ShownSkill['skill']['opinion']> }) => (
+  <>
+    <h2>Second opinion</h2>
+    <p class="facts">
+      <VerdictBadge of={opinion.verdict} />
+      <span>
+        by <bdi>{opinion.source}</bdi>, a service of this node's operator
+      </span>
+      <Time at={opinion.at} />
+    </p>
+    <ul>
+      {opinion.reasons.map((reason) => (
+        <li key={reason}>
+          <bdi>{reason}</bdi>
+        </li>
+      ))}
+    </ul>
+  </>
+)
 
 function Uses({ shown }: { shown: ShownSkill }) {
   const { access, widens } = shown.skill
@@ -134,4 +141,166 @@ function Uses({ shown }: { shown: ShownSkill }) {
       <p class="hint">Found in its text. The skill may use more or less than its text names.</p>
     </>
   )
+}
+
+const pageFindings = 25
+/** Number of findings of a page that are shown open. */
+const openFindings = 5
+const contextLines = 2
+const lineCharactersMax = 400
+/** Maximum size of a file that is fetched to show the lines of its findings. */
+const fileBytesMax = 1024 * 1024
+
+/** The findings of a version, worst first, in pages. */
+function SkillFindings({ shown, findings }: { shown: ShownSkill; findings: readonly ScanFinding[] }) {
+  const { fields } = useAddress()
+  const sorted = useMemo(() => sortFindings(findings), [findings])
+  const totalPages = Math.ceil(sorted.length / pageFindings)
+  const page = Math.min(toPageNumber(fields.page), totalPages)
+  const first = (page - 1) * pageFindings
+  return (
+    <>
+      <ul class="plain">
+        {sorted.slice(first, first + pageFindings).map((finding, place) => (
+          <Finding
+            key={`${shown.version} ${first + place}`}
+            shown={shown}
+            finding={finding}
+            open={place < openFindings}
+          />
+        ))}
+      </ul>
+      <Pager page={page} totalPages={totalPages} />
+    </>
+  )
+}
+
+function Finding({ shown, finding, open }: { shown: ShownSkill; finding: ScanFinding; open: boolean }) {
+  const { severity, title, path, signal, context, decoded, suppressed, remediation, ruleId } = finding
+  const [isOpen, setOpen] = useState(open)
+  const file = shown.skill.files.find((one) => one.path === path)
+  const hasText = file !== undefined && file.size <= fileBytesMax && !isBinaryPath(path)
+  const text = useFileText(shown, path, isOpen && hasText)
+  const lines = text.data?.split(/\r\n|\r|\n/)
+  return (
+    <li>
+      <details class="findings" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Badge tone={severityTones[severity]}>{severity}</Badge> {suppressed && <Badge>suppressed</Badge>} {title}{' '}
+          <FindingPlace of={finding} />
+        </summary>
+        <p class="facts">
+          <PlaceLink shown={shown} finding={finding} hasLines={text.data !== null} />
+          <span>{signalSentences[signal]}</span>
+          {context.polarity !== 'imperative' && <span>Context: {context.polarity}.</span>}
+          {decoded.length > 0 && <span>Decoded from: {decoded.join(', then ')}.</span>}
+          <code>{ruleId}</code>
+        </p>
+        {text.error && <Problem error={text.error} retry={text.refetch} />}
+        {isOpen && <Passage finding={finding} lines={lines} />}
+        {remediation && <p>{remediation}</p>}
+        {suppressed && (
+          <p class="hint">
+            Suppressed by the author: <bdi>{suppressed.reason}</bdi>
+          </p>
+        )}
+      </details>
+    </li>
+  )
+}
+
+/** The link to the line, or to the file where it has no lines or is packed into another. */
+function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
+  const { shown, finding, hasLines = true } = props
+  const { path, line } = finding
+  const [outer = ''] = path.split('!/', 1)
+  const isFile = shown.skill.files.some((one) => one.path === outer)
+  if (!isFile) return <span>Line {line}</span>
+  if (outer !== path) return <a href={toTab(shown, 'files', { path: outer })}>Packed into this file</a>
+  if (!hasLines || isBinaryPath(path))
+    return <a href={toTab(shown, 'files', { path })}>The whole file: it has no lines</a>
+  return <a href={toTab(shown, 'files', { path, line: `${line}` })}>Line {line}</a>
+}
+
+/**
+ * The excerpt with the surrounding lines; the excerpt alone if those lines are not available, or if the excerpt was
+ * decoded.
+ */
+function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
+  const { line, excerpt, decoded } = finding
+  const first = Math.max(1, line - contextLines)
+  const around = lines?.slice(first - 1, line + contextLines)
+  return (
+    <>
+      {around && (
+        <div class="passage" role="group" aria-label={`Around line ${line}`} tabIndex={0}>
+          {around.map((text, place) => (
+            <div key={place} class={first + place === line ? 'line here' : 'line'}>
+              <span class="number">{first + place}</span>
+              <span dir="auto">
+                {first + place === line ? (
+                  <WithExcerpt text={text} finding={finding} />
+                ) : (
+                  toMarkedText(text.slice(0, lineCharactersMax))
+                )}
+              </span>
+            </div>
+          ))}
+        </div>
+      )}
+      {(!around || decoded.length > 0) && excerpt !== '' && (
+        <pre class="excerpt" tabIndex={0} aria-label="Matched text">
+          <bdi>{excerpt}</bdi>
+        </pre>
+      )}
+    </>
+  )
+}
+
+/** The line with the excerpt marked; long lines are shortened. */
+function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; finding: ScanFinding }) {
+  const [firstLine = ''] = excerpt.replace(/^…|…$/g, '').split('\n')
+  const line = toComparable(text)
+  const wanted = toComparable(firstLine)
+  const asked = line.indexOf(wanted, Math.max(0, column - 1))
+  const at = asked === -1 ? line.indexOf(wanted) : asked
+  if (firstLine.trim() === '' || at === -1) {
+    const start = Math.max(0, column - 1 - lineCharactersMax / 2)
+    return <mark>{toMarkedText(text.slice(start, start + lineCharactersMax))}</mark>
+  }
+  const start = Math.max(0, at - lineCharactersMax / 2)
+  const end = at + firstLine.length
+  return (
+    <>
+      {start > 0 && '…'}
+      {toMarkedText(text.slice(start, at))}
+      <mark>{toMarkedText(text.slice(at, end))}</mark>
+      {toMarkedText(text.slice(end, end + lineCharactersMax / 2))}
+      {text.length > end + lineCharactersMax / 2 && '…'}
+    </>
+  )
+}
+
+/** Excerpts have U+FFFD for each control and invisible character. */
+const toComparable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
+
+const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
+  safe: 'The scan found no reason against it, which is no proof that it is harmless.',
+  caution: 'Read the findings before you install it.',
+  dangerous: 'Do not install it.',
+}
+
+const riskSentences: Readonly<Record<Security['risk'], string>> = {
+  none: 'It requests no access to your machine.',
+  low: 'It requests little access to your machine.',
+  medium: 'It requests some access to your machine and its data.',
+  high: 'It requests much access to your machine and its data, whatever the purpose.',
+}
+
+const signalSentences: Readonly<Record<ScanFinding['signal'], string>> = {
+  hostile: 'This has no harmless purpose.',
+  suspicious: 'Review this.',
+  power: 'This is fine if you want it; it shows what the skill can do.',
+  none: 'This was checked and is not an instruction.',
 }

@@ -13,36 +13,30 @@ export interface ShownSkill {
 }
 
 /** The short name of the skill, which is also the name of its folder. */
-export function toShortName({ fullName }: Pick<SkillDetails, 'fullName'>): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
-}
+export const toShortName = ({ fullName }: Pick<SkillDetails, 'fullName'>): string =>
+  fullName.slice(fullName.indexOf('/') + 1)
 
 /** The address of a tab of the page, for the same version. */
-export function toTab({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) {
-  return toAddress(addresses.skill(name, tab), { version: asked, ...fields })
-}
+export const toTab = ({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) =>
+  toAddress(addresses.skill(name, tab), { version: asked, ...fields })
 
 /** The downloads of the last 30 days; by client for owners. */
-export function useDownloads(name: string, by: 'version' | 'client') {
-  return useData(['skill', name, 'downloads', by], async () => {
+export const useDownloads = (name: string, by: 'version' | 'client') =>
+  useData(['skill', name, 'downloads', by], async () => {
     const { groups = [], ...rest } = await api.getDownloads({ name, days: 30, by })
     return { ...rest, groups }
   })
-}
 
 /** The API address of a version's archive, or of one of its files. */
-export function toApiAddress({ name, version }: ShownSkill, path: string): string {
-  return toAddress(`/api/v1/skills/${encodeURIComponent(name)}/${path}`, { version })
-}
+export const toApiAddress = ({ name, version }: ShownSkill, path: string): string =>
+  toAddress(`/api/v1/skills/${encodeURIComponent(name)}/${path}`, { version })
 
 /** The API address of a version's bill of materials. */
-export function toSbomAddress({ name, version }: ShownSkill): string {
-  return `/api/v1/skills/${encodeURIComponent(name)}/versions/${version}/sbom`
-}
+export const toSbomAddress = ({ name, version }: ShownSkill): string =>
+  `/api/v1/skills/${encodeURIComponent(name)}/versions/${version}/sbom`
 
-export function toFileAddress(shown: ShownSkill, path: string): string {
-  return toApiAddress(shown, `files/${path.split('/').map(encodeURIComponent).join('/')}`)
-}
+export const toFileAddress = (shown: ShownSkill, path: string): string =>
+  toApiAddress(shown, `files/${path.split('/').map(encodeURIComponent).join('/')}`)
 
 export function toContentBytes({ body }: Content): Uint8Array<ArrayBuffer> {
   if (body instanceof Uint8Array) return new Uint8Array(body)
@@ -60,6 +54,4 @@ export function decodeShownText(bytes: Uint8Array): string | null {
 }
 
 /** Whether a file is a picture that browsers show. A picture runs no code, an SVG included. */
-export function isPicture(path: string): boolean {
-  return /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path)
-}
+export const isPicture = (path: string): boolean => /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path)

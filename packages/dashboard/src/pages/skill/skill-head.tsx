@@ -15,37 +15,29 @@ export function SkillHead({ shown }: { shown: ShownSkill }) {
         <UserText class="display-name">{skill.displayName}</UserText>
       )}
       <UserText class="lead">{skill.description}</UserText>
-      <Badges shown={shown} />
+      <div class="facts">
+        {skill.verified && <Badge tone="good">verified</Badge>}
+        {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
+        {skill.recalled && <Badge tone="bad">recalled</Badge>}
+        {isYanked(shown) && <Badge tone="bad">yanked</Badge>}
+        {skill.evaluations?.change === 'worse' && (
+          <a href={toTab(shown, 'versions')}>
+            <EvaluationBadge evaluations={skill.evaluations} />
+          </a>
+        )}
+        {skill.stub && <Badge>stub</Badge>}
+        {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
+        <By name={skill.author.username} />
+        <Count of={skill.downloads} unit="download" />
+        {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
+      </div>
       <Warnings shown={shown} />
     </>
   )
 }
 
-function Badges({ shown }: { shown: ShownSkill }) {
-  const { skill } = shown
-  return (
-    <div class="facts">
-      {skill.verified && <Badge tone="good">verified</Badge>}
-      {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
-      {skill.recalled && <Badge tone="bad">recalled</Badge>}
-      {isYanked(shown) && <Badge tone="bad">yanked</Badge>}
-      {skill.evaluations?.change === 'worse' && (
-        <a href={toTab(shown, 'versions')}>
-          <EvaluationBadge evaluations={skill.evaluations} />
-        </a>
-      )}
-      {skill.stub && <Badge>stub</Badge>}
-      {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
-      <By name={skill.author.username} />
-      <Count of={skill.downloads} unit="download" />
-      {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
-    </div>
-  )
-}
-
-function isYanked({ skill, version }: ShownSkill): boolean {
-  return skill.versions.some((one) => one.version === version && one.yanked)
-}
+const isYanked = ({ skill, version }: ShownSkill): boolean =>
+  skill.versions.some((one) => one.version === version && one.yanked)
 
 /** Maximum number of versions in the select list; the versions tab shows all. */
 const versionsMax = 100
@@ -57,19 +49,13 @@ export function HeadActions({ shown }: { shown: ShownSkill }) {
   const me = useMe()
   const choices = skill.versions.slice(0, versionsMax).map((one) => one.version)
   if (version && !choices.includes(version)) choices.push(version)
-  const toTitle = (one: string) => (one === skill.latestVersion ? `${one} (latest)` : one)
+  const options = choices.map((one) => [one, one === skill.latestVersion ? `${one} (latest)` : one] as const)
+  const choose = (one: string) =>
+    change({ version: one === skill.latestVersion ? undefined : one, page: undefined, path: undefined })
   return (
     <div class="head-actions">
       {choices.length > 1 && (
-        <Select
-          label="Version"
-          name="version"
-          value={version}
-          options={choices.map((one) => [one, toTitle(one)] as const)}
-          onChange={(one) =>
-            change({ version: one === skill.latestVersion ? undefined : one, page: undefined, path: undefined })
-          }
-        />
+        <Select label="Version" name="version" value={version} options={options} onChange={choose} />
       )}
       {me ? <StarButton shown={shown} /> : <Count of={skill.stars} unit="star" />}
       <a href={toTab(shown, 'report')}>Report</a>
@@ -89,27 +75,22 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
   )
 }
 
-/** The recall of the shown version; without a latest version, that of the highest one. */
-function RecallNotice({ shown: { skill, version } }: { shown: ShownSkill }) {
-  const recalled = skill.recalled ?? (version ? undefined : skill.versions.find((one) => one.recalled)?.recalled)
-  if (!recalled) return null
-  return (
-    <div class="notice bad" role="alert">
-      <strong>{version ? `Version ${version} is recalled.` : 'Recalled.'}</strong> Stop using versions in the range{' '}
-      <code>{recalled.range}</code>. Installers and agents are refused these versions (
-      <Time at={recalled.at} verb="recalled" />
-      ). Reason: <bdi>{recalled.reason}</bdi>
-    </div>
-  )
-}
-
 /** Warnings to read before installing this version. */
 function Warnings({ shown }: { shown: ShownSkill }) {
   const { skill, name, version } = shown
   const [highest] = skill.versions
+  // Without a latest version, the recall of the highest one.
+  const recalled = skill.recalled ?? (version ? undefined : skill.versions.find((one) => one.recalled)?.recalled)
   return (
     <>
-      <RecallNotice shown={shown} />
+      {recalled && (
+        <div class="notice bad" role="alert">
+          <strong>{version ? `Version ${version} is recalled.` : 'Recalled.'}</strong> Stop using versions in the range{' '}
+          <code>{recalled.range}</code>. Installers and agents are refused these versions (
+          <Time at={recalled.at} verb="recalled" />
+          ). Reason: <bdi>{recalled.reason}</bdi>
+        </div>
+      )}
       {skill.deprecated && (
         <div class="notice fair">
           <strong>Deprecated.</strong>{' '}

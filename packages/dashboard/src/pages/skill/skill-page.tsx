@@ -1,6 +1,5 @@
 import '../../styles/skill.css'
 import { RegistryError } from '@skillstead/client'
-import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation, useRoute } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -8,7 +7,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { mayDo, useRoleFor, toOwner, useMayManage } from '../../organisations.ts'
 import { lazyPart } from '../../ui/lazy-components.tsx'
-import { Loading, Page, Shown } from '../../ui/page.tsx'
+import { LoadedPage, Loading, Page } from '../../ui/page.tsx'
 import { noteRecentSkill } from '../../browser-memory.ts'
 import { FullName } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
@@ -43,56 +42,47 @@ const unlisted: readonly Tab[] = [
 /** The page of one skill, with its tabs. */
 export default function SkillPage() {
   const { params } = useRoute()
-  const { fields } = useAddress()
+  const { version } = useAddress().fields
   const asked = `${params.owner}/${params.name}`
-  const { version } = fields
   const found = useData(['skill', asked, 'details', version], () => api.getSkill({ name: asked, version }))
-  const role = useRoleFor(toOwner(asked))
-  useNewName(asked, found.data)
-  if (!found.data) {
-    const isOwnLoss = isTakenDown(found.error) && mayDo(role, 'manage')
-    return (
-      <Page title={asked}>
-        <Shown of={found}>{() => null}</Shown>
-        {isOwnLoss && <Standing name={asked} />}
-        {found.error && (
-          <p>
-            {version && (
-              <>
-                <a href={addresses.skill(asked)}>Show the latest version</a> or{' '}
-              </>
-            )}
-            <a href={toAddress('/', { q: params.name })}>{version ? 'search' : 'Search'} for a skill like it</a>
-          </p>
+  const { error } = found
+  const mayAppeal = mayDo(useRoleFor(toOwner(asked)), 'manage')
+  const instead = (
+    <>
+      {error instanceof RegistryError && error.code === 'taken_down' && mayAppeal && <Standing name={asked} />}
+      <p>
+        {version && (
+          <>
+            <a href={addresses.skill(asked)}>Show the latest version</a> or{' '}
+          </>
         )}
-      </Page>
-    )
-  }
-  const latest = found.data.stub ? '' : found.data.latestVersion
-  const shown = { skill: found.data, name: asked, version: version ?? latest, asked: version }
-  return <SkillParts shown={shown} tab={params.tab ?? ''} />
-}
-
-function isTakenDown(error: unknown): boolean {
-  return error instanceof RegistryError && error.code === 'taken_down'
-}
-
-/** A transferred skill is found under its old name; the page redirects to the new one. */
-function useNewName(asked: string, skill: SkillDetails | undefined) {
-  const { route, url } = useLocation()
-  useEffect(() => {
-    if (skill && skill.fullName !== asked) {
-      route(url.replace(addresses.skill(asked), addresses.skill(skill.fullName)), true)
-    }
-  }, [skill, asked])
+        <a href={toAddress('/', { q: params.name })}>{version ? 'search' : 'Search'} for a skill like it</a>
+      </p>
+    </>
+  )
+  return (
+    <LoadedPage title={asked} of={found} instead={instead}>
+      {(skill) => {
+        const latest = skill.stub ? '' : skill.latestVersion
+        const shown = { skill, name: asked, version: version ?? latest, asked: version }
+        return <SkillParts shown={shown} tab={params.tab ?? ''} />
+      }}
+    </LoadedPage>
+  )
 }
 
 function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
-  const mayManage = useMayManage(shown.skill)
+  const { skill, name: asked } = shown
+  const { route, url } = useLocation()
+  const mayManage = useMayManage(skill)
   const listed = mayManage ? [...tabs, manageTab] : tabs
   const Content = [...listed, ...unlisted].find(([name]) => name === tab)?.[2]
   const links = listed.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
-  useEffect(() => noteRecentSkill(shown.skill.fullName), [shown.skill.fullName])
+  useEffect(() => noteRecentSkill(skill.fullName), [skill.fullName])
+  useEffect(() => {
+    // A transferred skill is found under its old name.
+    if (skill.fullName !== asked) route(url.replace(addresses.skill(asked), addresses.skill(skill.fullName)), true)
+  }, [skill, asked])
   // Those who manage a skill know it: on a phone its boxes come after the forms.
   const isManaged = tab === 'manage'
   const boxes = (
@@ -102,7 +92,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
     </aside>
   )
   return (
-    <Page title={shown.name} heading={<FullName name={shown.name} />} aside={<HeadActions shown={shown} />}>
+    <Page title={asked} heading={<FullName name={asked} />} aside={<HeadActions shown={shown} />}>
       <SkillHead shown={shown} />
       <div class="skill-parts">
         {!isManaged && boxes}

@@ -1,7 +1,6 @@
-import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { Form, TextArea } from '../../ui/form.tsx'
 import { Badge, Time, toWords } from '../../ui/parts.tsx'
 
 const standings = {
@@ -13,33 +12,24 @@ const standings = {
 export function Standing({ name }: { name: string }) {
   const { data } = useData(['moderation', name], () => api.getModeration({ name }))
   if (!data || (data.state === 'shown' && data.cases.length === 0)) return null
+  const { state, reason, decidedAt, cases, appeals } = data
   return (
     <section class="card" aria-label="Moderation state">
-      {data.state !== 'shown' && (
+      {state !== 'shown' && (
         <p>
-          <strong class="bad">{standings[data.state]}</strong> {data.decidedAt && <Time at={data.decidedAt} />}
+          <strong class="bad">{standings[state]}</strong> {decidedAt && <Time at={decidedAt} />}
         </p>
       )}
-      {data.state !== 'shown' && data.reason && (
+      {state !== 'shown' && reason && (
         <p>
-          Reason: <bdi>{data.reason}</bdi>
+          Reason: <bdi>{reason}</bdi>
         </p>
       )}
-      {data.cases.map(({ id, status, submittedAt }) => (
+      {cases.map(({ id, status, submittedAt }) => (
         <p key={id}>
           There is a <a href={addresses.takedown(id)}>takedown case</a>, {toWords(status)}, <Time at={submittedAt} />.
         </p>
       ))}
-      <Appeals of={data} name={name} />
-    </section>
-  )
-}
-
-function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: string }) {
-  const action = useAction(({ statement = '' }: Fields) => api.appealModeration({ name, statement }))
-  const mayAppeal = state !== 'shown' && appeals.every(({ status }) => status !== 'open')
-  return (
-    <>
       {appeals.length > 0 && (
         <ul class="plain" aria-label="Your appeals">
           {appeals.map(({ id, status, details, note, createdAt }) => (
@@ -60,13 +50,13 @@ function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: strin
           ))}
         </ul>
       )}
-      {mayAppeal && (
-        <Form action={action} submit="Send the appeal">
+      {state !== 'shown' && appeals.every(({ status }) => status !== 'open') && (
+        <Form work={({ statement = '' }) => api.appealModeration({ name, statement })} submit="Send the appeal">
           <TextArea label="Why should this be reversed?" name="statement" required maxLength={10_000}>
             Only administrators can read this.
           </TextArea>
         </Form>
       )}
-    </>
+    </section>
   )
 }

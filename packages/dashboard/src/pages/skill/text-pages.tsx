@@ -1,8 +1,10 @@
 import { toMarkedText } from '@skillstead/protocol'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
-import type { CodePart } from '../../ui/highlight-worker.ts'
+import { CodeLine } from '../../ui/parts.tsx'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
 
 const pageCharactersMax = 100_000
 const pageLinesMax = 2000
@@ -12,7 +14,7 @@ export function TextPages(props: {
   text: string
   /** Its path; the ending names the language. */
   path: string
-  toLine: (line: string) => string
+  shown: ShownSkill
   lineAsked?: number | undefined
 }) {
   const { text, path, lineAsked } = props
@@ -33,7 +35,7 @@ export function TextPages(props: {
             const line = `${firstLine + at}`
             return (
               <>
-                <a key={line} href={props.toLine(line)} aria-label={`Line ${line}`}>
+                <a key={line} href={toTab(props.shown, 'files', { path, line })} aria-label={`Line ${line}`}>
                   {line}
                 </a>
                 {'\n'}
@@ -51,42 +53,24 @@ export function TextPages(props: {
 /** The lines with their syntax highlighted, once that is known, and the asked line marked. */
 function Source({ lines, place, language }: { lines: readonly string[]; place: number; language: string }) {
   const code = lines.join('\n')
-  const [found, setFound] = useState<{ code: string; lines: CodePart[][] | null }>()
-  useEffect(() => {
-    let isOver = false
-    void import('../../ui/highlight.ts')
-      .then(({ highlight }) => highlight({ code, language }))
-      .then(
-        (highlighted) => isOver || setFound({ code, lines: highlighted }),
-        () => {
-          // Without the script of the highlighter the text stays plain.
-        },
-      )
-    return () => void (isOver = true)
-  }, [code, language])
-  const parts = found?.code === code ? found.lines : null
+  // Without the script of the highlighter the text stays plain.
+  const { data: parts } = useData(['highlighted', language, code], async () =>
+    (await import('../../ui/highlight.ts')).highlight({ code, language }),
+  )
   const marked = useRef<HTMLElement>(null)
   useEffect(() => marked.current?.scrollIntoView({ block: 'nearest' }), [code, place])
   return (
     <pre class="lines">
       {lines.map((line, at) => {
-        const content = parts?.[at]?.map(([text, kind], part) =>
-          kind ? (
-            <span key={part} class={`code-${kind}`}>
-              {text}
-            </span>
-          ) : (
-            text
-          ),
-        )
+        const content = parts?.[at]?.length ? <CodeLine of={parts[at]} /> : line
         return (
           <>
             {at === place ? (
               <mark key={at} ref={marked}>
-                {content?.length ? content : line || ' '}
+                {content || ' '}
               </mark>
             ) : (
-              (content ?? line)
+              content
             )}
             {'\n'}
           </>

@@ -1,24 +1,20 @@
-import { BadgeCheck, FileCheck, type IconNode, KeyRound, OctagonX, ShieldCheck, TriangleAlert, User } from 'lucide'
+import { BadgeCheck, FileCheck, type IconNode, KeyRound, TriangleAlert, User } from 'lucide'
 import type { Security } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { Icon } from '../../ui/icon.tsx'
 import { Download } from '../../ui/own-files.tsx'
-import { toCount, type Tone, UserLink } from '../../ui/parts.tsx'
-import { FindingPlace, findDecisive, verdictTones } from '../../ui/findings.tsx'
+import { toCount, type Tone, UserLink, verdictIcons, verdictTones } from '../../ui/parts.tsx'
+import { FindingPlace, findDecisive } from '../../ui/findings.tsx'
 import { isEmptyAccess, Uses } from './access-list.tsx'
 import { toSbomAddress, toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
-const icons: Readonly<Record<Security['verdict'], IconNode>> = {
-  safe: ShieldCheck,
-  caution: TriangleAlert,
-  dangerous: OctagonX,
-}
 const verdicts: Readonly<Record<Security['verdict'], string>> = {
   safe: 'The scan found no known sign of harm',
   caution: 'Read the findings first',
   dangerous: 'Dangerous: do not install it',
 }
+
 /** Whether one may trust this version: the verdict, what it may do, who published it, and the proof. */
 export function TrustBox({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
@@ -27,7 +23,7 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
   return (
     <section class="box trust" aria-label="Trust">
       <Line
-        icon={security ? icons[security.verdict] : TriangleAlert}
+        icon={security ? verdictIcons[security.verdict] : TriangleAlert}
         tone={security ? verdictTones[security.verdict] : 'plain'}
       >
         <a href={toTab(shown, 'security')}>{security ? verdicts[security.verdict] : 'Not scanned yet'}</a>
@@ -62,13 +58,11 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
   )
 }
 
-function Line({ icon, tone = 'plain', children }: { icon: IconNode; tone?: Tone; children: ComponentChildren }) {
-  return (
-    <div class="trust-line">
-      <span class={tone === 'plain' ? undefined : tone}>
-        <Icon of={icon} />
-      </span>
-      <div>{children}</div>
-    </div>
-  )
-}
+const Line = ({ icon, tone = 'plain', children }: { icon: IconNode; tone?: Tone; children: ComponentChildren }) => (
+  <div class="trust-line">
+    <span class={tone === 'plain' ? undefined : tone}>
+      <Icon of={icon} />
+    </span>
+    <div>{children}</div>
+  </div>
+)

@@ -2,9 +2,9 @@ import { type SkillVersion, verdictWords, type SkillDiff } from '@skillstead/pro
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, By } from '../../ui/parts.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, By, verdictTones } from '../../ui/parts.tsx'
 import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
-import { verdictTones, ChangeReport } from '../../ui/findings.tsx'
+import { ChangeReport } from '../../ui/findings.tsx'
 import { Uses, AccessList, isEmptyAccess } from './access-list.tsx'
 import { toTab, type ShownSkill, useDownloads } from './shown-skill.ts'
 import { ItemList, usePaged, Shown } from '../../ui/page.tsx'
@@ -29,18 +29,13 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
             key={version.version}
             shown={shown}
             version={version}
-            before={findBefore(found.data, version)}
+            before={found.data?.versions[found.data.versions.indexOf(version) + 1]}
             downloads={downloads.data?.groups?.find((group) => group.name === version.version)?.downloads}
           />
         )}
       </ItemList>
     </>
   )
-}
-
-/** The next lower version, if it is on the same page. */
-function findBefore(page: { versions: readonly SkillVersion[] } | undefined, version: SkillVersion) {
-  return page && page.versions[page.versions.indexOf(version) + 1]
 }
 
 const choicesMax = 200
@@ -71,6 +66,7 @@ function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
 function Version(props: {
   shown: ShownSkill
   version: SkillVersion
+  /** The next lower version, if it is on the same page. */
   before: SkillVersion | undefined
   downloads: number | undefined
 }) {
@@ -132,20 +128,18 @@ function Version(props: {
   )
 }
 
-function toGrowth(bytes: number): string {
-  return bytes === 0 ? '' : ` (${bytes > 0 ? '+' : '−'}${toBytesText(Math.abs(bytes))})`
-}
+const toGrowth = (bytes: number): string =>
+  bytes === 0 ? '' : ` (${bytes > 0 ? '+' : '−'}${toBytesText(Math.abs(bytes))})`
 
 const shortCharactersMax = 600
 
 function Changelog({ text }: { text: string }) {
-  if (text.length <= shortCharactersMax) {
-    return <UserText class="said-text">{text}</UserText>
-  }
+  const content = <UserText class="said-text">{text}</UserText>
+  if (text.length <= shortCharactersMax) return content
   return (
     <details>
       <summary>Changelog, {text.length.toLocaleString('en')} characters</summary>
-      <UserText class="said-text">{text}</UserText>
+      {content}
     </details>
   )
 }
@@ -189,6 +183,5 @@ function Parts({ diff }: { diff: SkillDiff }) {
   )
 }
 
-function toVerdictWords(verdict: SkillDiff['security']['from']): string {
-  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
-}
+const toVerdictWords = (verdict: SkillDiff['security']['from']): string =>
+  verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'

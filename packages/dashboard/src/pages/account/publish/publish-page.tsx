@@ -22,8 +22,8 @@ export function PublishPage() {
   )
   const go = useAction(() => publishUpload(upload!, look.result!.wishes, false))
   const take = useAction(async (event: Event) => {
-    go.reset!()
-    look.reset!()
+    go.reset()
+    look.reset()
     const taken = await readDrop(event).catch((error: Error) => {
       throw new DropError(error.message)
     })
