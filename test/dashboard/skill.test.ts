@@ -370,8 +370,13 @@ describeBrowser('the page of a skill', () => {
     const page = await visited.open('/skills/alice/tea/versions')
     await page.locator('.timeline > li').first().waitFor()
     await expect.poll(() => page.getByRole('region', { name: 'Evaluations' }).count()).toBe(0)
-    await post(visited, 'alice/tea', '1.0.0', passed(95))
-    await post(visited, 'alice/tea', '1.1.0', passed(40, { runner: 'a runner', model: 'model-a' }))
+    await post(visited, 'alice/tea', '1.0.0', passed(95, { model: 'claude-sonnet-4-5' }))
+    await post(
+      visited,
+      'alice/tea',
+      '1.1.0',
+      passed(40, { runner: 'skillstead eval 0.2.0', model: 'claude-sonnet-4-5' }),
+    )
     await page.reload()
     const panel = page.getByRole('region', { name: 'Evaluations' })
     await panel.getByText('worse than 1.0.0').waitFor()
@@ -381,7 +386,9 @@ describeBrowser('the page of a skill', () => {
     await panel.getByText('−10 points, 95 % interval −23 to +4: no difference shown').waitFor()
     await expect
       .poll(() => panel.getByRole('table').textContent())
-      .toMatch(/model-aa runner40\sof\s10050\sof\s10020alice, owner/)
+      .toMatch(/claude-sonnet-4-5skillstead eval 0\.2\.040\sof\s10050\sof\s10020alice, owner/)
+    const numbers = panel.locator('td.number')
+    await expect.poll(() => numbers.evaluateAll(countLines)).toEqual([1, 1, 1])
     const marks = page.locator('.timeline > li', { hasText: 'worse than 1.0.0' })
     await expect.poll(() => marks.count()).toBe(1)
     await expect.poll(() => marks.textContent()).toContain('1.1.0')
@@ -656,3 +663,12 @@ describeBrowser('the page of a skill', () => {
     await takePicture(phone, 'skill-phone-long')
   })
 })
+
+/** The lines of text that each element has; runs in the page. */
+function countLines(elements: readonly Element[]): number[] {
+  return elements.map((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size
+  })
+}

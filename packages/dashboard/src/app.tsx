@@ -14,11 +14,9 @@ import { lazyPage } from './ui/lazy-components.tsx'
 /** The pages that are loaded on first use, by their paths. */
 const lazyPages = [
   [['/skills/:owner/:name/:tab?'], lazyPage(() => import('./pages/skill/skill-page.tsx'))],
-  [['/packs'], lazyPage(() => import('./pages/community/packs-page.tsx'))],
-  [['/packs/:slug'], lazyPage(() => import('./pages/community/pack-page.tsx'))],
+  [['/packs', '/packs/:slug'], lazyPage(() => import('./pages/community/packs-pages.tsx'))],
   [['/trending'], lazyPage(() => import('./pages/community/trending-page.tsx'))],
-  [['/agents'], lazyPage(() => import('./pages/community/agents-page.tsx'))],
-  [['/agents/:agentKey'], lazyPage(() => import('./pages/community/agent-page.tsx'))],
+  [['/agents', '/agents/:agentKey'], lazyPage(() => import('./pages/community/agents-pages.tsx'))],
   [['/users'], lazyPage(() => import('./pages/users/users-page.tsx'))],
   [['/users/:username'], lazyPage(() => import('./pages/users/user-page.tsx'))],
   [['/requests'], lazyPage(() => import('./pages/community/requests-page.tsx'))],

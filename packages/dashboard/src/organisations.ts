@@ -86,3 +86,13 @@ export function useMayManage(skill: SkillDetails): boolean | undefined {
   if (mayPublish || isAdmin) return true
   return me === undefined || isLoading ? undefined : false
 }
+
+/** The names that the signed-in user may publish under, with their titles: the own one as an empty name, which is first. */
+export function useOwners(): readonly (readonly [name: string, title: string])[] {
+  const me = useMe()
+  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  return [
+    ['', `${me?.username}, you`],
+    ...organisations.map(({ name, displayName }) => [name, displayName || name] as const),
+  ]
+}

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
+import { useLocation } from 'preact-iso'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { reloadAfterChange } from '../api.ts'
 import { Notice } from './parts.tsx'
@@ -30,6 +31,11 @@ export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done
 }
 
 export type Fields = Record<string, string>
+
+/** The fields of a form that are filled in. */
+export function onlyFilled(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+}
 
 /**
  * A form with its fields as text, by name, for an action or its work. Its button is disabled while that runs; the error is
@@ -218,11 +224,23 @@ export function ActionButton(props: WorkProps & { danger?: boolean; done?: strin
 }
 
 /** A button for an action that cannot be undone: a dialog explains it before it runs. Default class: danger. */
-export function ConfirmButton(props: WorkProps & { title: ComponentChildren; action: string; class?: string }) {
-  const { class: kind = 'danger' } = props
+export function ConfirmButton(
+  props: WorkProps & {
+    title: ComponentChildren
+    action: string
+    class?: string
+    /** The page to open after the action. */
+    leadsTo?: string | undefined
+  },
+) {
+  const { class: kind = 'danger', work, leadsTo } = props
+  const { route } = useLocation()
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  const action = useAction(props.work)
+  const action = useAction(async () => {
+    await work()
+    if (leadsTo !== undefined) route(leadsTo)
+  })
   useEffect(() => {
     if (action.done) dialog.current?.close()
   }, [action.done])

@@ -84,8 +84,8 @@ interface ItemsProps<Data, Name extends keyof Data> {
   readonly label?: string
 }
 
-/** Loaded items with links to their other pages. */
-function Items<Data extends object, Name extends keyof Data>(
+/** Loaded items with links to their other pages, for a list that shows them in its own way. */
+export function Items<Data extends object, Name extends keyof Data>(
   props: ItemsProps<Data, Name> & {
     children: (items: readonly ItemOf<Data, Name>[], totalPages: number) => ComponentChildren
   },
@@ -135,6 +135,15 @@ export interface Column<Row> {
   readonly sorted?: undefined | { readonly href: string; readonly current: boolean }
   /** Default: the value by which the browser sorts. */
   cell?(row: Row): ComponentChildren
+}
+
+/** The column that names the rows, by which a list of one page is sorted. */
+export function toNameColumn<Row>(
+  title: string,
+  by: (row: Row) => string,
+  cell: (props: { name: string }) => ComponentChildren,
+): Column<Row> {
+  return { title, names: true, by, cell: (row) => cell({ name: by(row) }) }
 }
 
 /** A column of relative times, by which a list of one page is sorted. */

@@ -21,8 +21,12 @@ const keyColumns: readonly Column<Key>[] = [
 ]
 
 /** The keys of the signed-in user, or for administrators those of another one. */
+export const useKeys = (username?: string) =>
+  useData(['keys', username], () => api.listApiKeys({ username, limit: limits.apiKeysPerUserMax }))
+
+/** The keys that `useKeys` reads. */
 export function KeyTable({ username }: { username?: string }) {
-  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: limits.apiKeysPerUserMax }))
+  const keys = useKeys(username)
   return (
     <DataTable of={keys} items="apiKeys" label="API keys" columns={keyColumns}>
       {username && `${username} has no API key.`}

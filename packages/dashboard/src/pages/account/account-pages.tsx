@@ -6,19 +6,17 @@ import { forUsers, NotHere } from '../placeholder-pages.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { OverviewPage } from './overview-page.tsx'
 import { PublishPage } from './publish/publish-page.tsx'
-import { ReviewPage } from './review-page.tsx'
-import { ReviewsPage } from './reviews-page.tsx'
+import { ReviewPage, ReviewsPage } from './reviews-pages.tsx'
 import { TrustedIdentitiesPage } from '../organisations/trusted-identities.tsx'
 import { SetupPage } from './setup-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { VerificationPage } from './verification-page.tsx'
-import { WebhookPage } from './webhook-page.tsx'
-import { WebhooksPage } from './webhooks-page.tsx'
+import { WebhookPage, WebhooksPage } from './webhooks-pages.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
-import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
-import { LinkButton, Empty } from '../../ui/parts.tsx'
+import { Items, Page, usePaged } from '../../ui/page.tsx'
+import { LinkButton } from '../../ui/parts.tsx'
 import { SessionTable } from '../../ui/user-access.tsx'
-import { api, useData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { SkillList } from '../../ui/skill-list.tsx'
 
 const pages = [
@@ -82,22 +80,17 @@ function SessionsPage() {
 
 /** The skills that the user starred. */
 function StarsPage() {
-  const page = usePage()
-  const stars = useData(['stars', page], () => api.listStars({ page }))
+  const stars = usePaged(['stars'], (page) => api.listStars({ page }))
+  const empty = (
+    <>
+      You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it here.
+    </>
+  )
   return (
     <Page title="Stars">
-      <Shown of={stars}>
-        {({ skills }) =>
-          skills.length === 0 ? (
-            <Empty>
-              You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it here.
-            </Empty>
-          ) : (
-            <SkillList skills={skills} />
-          )
-        }
-      </Shown>
-      <Pager totalPages={stars.data?.totalPages ?? 1} />
+      <Items of={stars} items="skills" empty={empty}>
+        {(skills) => <SkillList skills={skills} />}
+      </Items>
     </Page>
   )
 }

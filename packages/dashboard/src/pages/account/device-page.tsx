@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { postToNode } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction, type Fields } from '../../ui/form.tsx'
@@ -11,7 +10,6 @@ const title = 'Sign in a program'
 
 /** A program that waits for a decision. */
 interface Waiting {
-  readonly userCode: string
   readonly label: string
   readonly scopes: readonly string[]
   readonly requestedAt: string
@@ -20,8 +18,10 @@ interface Waiting {
 /** Confirms the sign-in of a program that shows a code, and gives it an API key of the signed-in user. */
 export default function DevicePage() {
   const me = useMe()
-  const [waiting, setWaiting] = useState<Waiting>()
-  const [isAllowed, setAllowed] = useState<boolean>()
+  const find = useAction(async ({ code = '' }: Fields) => {
+    const userCode = code.trim()
+    return { userCode, ...(await postToNode<Waiting>('/api/cli/device/show', { userCode })) }
+  })
   if (me === undefined) return <WaitingForSession title={title} />
   return (
     <Page title={title}>
@@ -29,53 +29,41 @@ export default function DevicePage() {
         <p>
           A program asked to act in your name. <SignInLink>Sign in</SignInLink> first, then enter its code here.
         </p>
-      ) : isAllowed !== undefined ? (
-        <Decided isAllowed={isAllowed} />
-      ) : waiting ? (
-        <Decision of={waiting} me={me} onDecided={setAllowed} />
+      ) : find.result ? (
+        <Decision of={find.result} username={me.username} />
       ) : (
-        <CodeForm onFound={setWaiting} />
+        <Form action={find} submit="Continue">
+          <Field
+            label="Code"
+            name="code"
+            required
+            maxLength={20}
+            autocomplete="off"
+            autocapitalize="characters"
+            spellcheck={false}
+            hint="The program shows it, for example BCDF-GHJK. It is valid for 10 minutes."
+          />
+        </Form>
       )}
     </Page>
   )
 }
 
-function CodeForm({ onFound }: { onFound(waiting: Waiting): void }) {
-  const action = useAction(async ({ code = '' }: Fields) => {
-    const userCode = code.trim()
-    const shown = await postToNode<Omit<Waiting, 'userCode'>>('/api/cli/device/show', { userCode })
-    onFound({ userCode, ...shown })
-  })
-  return (
-    <Form action={action} submit="Continue">
-      <Field
-        label="Code"
-        name="code"
-        required
-        maxLength={20}
-        autocomplete="off"
-        autocapitalize="characters"
-        spellcheck={false}
-      >
-        The program shows it, for example BCDF-GHJK. It is valid for 10 minutes.
-      </Field>
-    </Form>
-  )
-}
-
-function Decision(props: {
-  of: Waiting
-  me: NonNullable<ReturnType<typeof useMe>>
-  onDecided(isAllowed: boolean): void
-}) {
-  const { username } = props.me
-  const { userCode, label, requestedAt, scopes } = props.of
-  const decide = async (allow: boolean) => {
+function Decision({ of, username }: { of: Waiting & { userCode: string }; username: string }) {
+  const { userCode, label, requestedAt, scopes } = of
+  const action = useAction(async (allow: boolean) => {
     await postToNode('/api/cli/device/decide', { userCode, allow })
-    props.onDecided(allow)
+    return allow
+  })
+  const { busy, run, result } = action
+  if (result === false) return <p role="status">The program was denied. It got no key.</p>
+  if (result) {
+    return (
+      <p role="status">
+        The program is signed in; you can close this page. <a href="/account/keys">Revoke its key</a> at any time.
+      </p>
+    )
   }
-  const action = useAction(decide)
-  const { busy, run } = action
   return (
     <>
       <p>
@@ -96,14 +84,5 @@ function Decision(props: {
       </div>
       <Outcome of={action} />
     </>
-  )
-}
-
-function Decided({ isAllowed }: { isAllowed: boolean }) {
-  if (!isAllowed) return <p role="status">The program was denied. It got no key.</p>
-  return (
-    <p role="status">
-      The program is signed in; you can close this page. <a href="/account/keys">Revoke its key</a> at any time.
-    </p>
   )
 }

@@ -13,12 +13,12 @@ import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
-import { toApprovalWords } from './reviews-page.tsx'
+import { ReviewLink, toApprovalWords } from './reviews-pages.tsx'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Time, UserLink } from '../../ui/parts.tsx'
-import { FullName, SkillLink } from '../../ui/skill-list.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 
 /** What waits for the user: invitations, transfers, versions to review or in quarantine, moderated skills and failing webhooks. */
 export function Inbox() {
@@ -44,84 +44,78 @@ export function Inbox() {
 }
 
 /** One notice: a sentence with its time, and what the user can do. */
-function Item(props: { icon: IconNode; at?: string; actions?: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <li>
-      <Icon of={props.icon} />
-      <span>
-        {props.children} {props.at && <Time at={props.at} faint />}
-      </span>
-      {props.actions && <div class="row">{props.actions}</div>}
-    </li>
-  )
-}
+const Item = (props: { icon: IconNode; at?: string; actions?: ComponentChildren; children: ComponentChildren }) => (
+  <li>
+    <Icon of={props.icon} />
+    <span>
+      {props.children} {props.at && <Time at={props.at} faint />}
+    </span>
+    {props.actions && <div class="row">{props.actions}</div>}
+  </li>
+)
 
 /** What a user who is invited can do. */
-function toAnswers(accept: () => Promise<unknown>, decline: () => Promise<unknown>) {
-  return (
-    <>
-      <ActionButton work={accept}>Accept</ActionButton>
-      <ActionButton work={decline}>Decline</ActionButton>
-    </>
-  )
-}
+const toAnswers = (accept: () => Promise<unknown>, decline: () => Promise<unknown>) => (
+  <>
+    <ActionButton work={accept}>Accept</ActionButton>
+    <ActionButton work={decline}>Decline</ActionButton>
+  </>
+)
 
-function toItems(notices: Notices, username: string): ComponentChildren[] {
-  return [
-    ...notices.invitations.map(({ fullName: name, owner, role, createdAt }) => (
-      <Item
-        key={name}
-        icon={UserPlus}
-        at={createdAt}
-        actions={toAnswers(
-          () => api.acceptCollaboration({ name }),
-          () => api.deleteCollaborator({ name, username }),
-        )}
-      >
-        <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={name} />.
-      </Item>
-    )),
-    ...notices.memberships.map(({ organisation, role, createdAt }) => (
-      <Item
-        key={organisation}
-        icon={UserPlus}
-        at={createdAt}
-        actions={toAnswers(
-          () => api.acceptMembership({ organisation }),
-          () => api.deleteMember({ organisation, username }),
-        )}
-      >
-        <UserLink name={organisation} /> invites you to become a member, as {role}.
-      </Item>
-    )),
-    ...notices.received.map((one) => <Received key={one.fullName} of={one} isOwn={one.newOwner === username} />),
-    ...notices.moderated.map(({ id, fullName, state }) => (
-      <Item key={id} icon={OctagonX}>
-        <SkillLink name={fullName} />{' '}
-        {state === 'taken_down'
-          ? 'is taken down after a notice of a copyright holder.'
-          : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
-        Its page has the reason and what you can do.
-      </Item>
-    )),
-    ...notices.quarantined.map((one) => <Waiting key={one.id} of={one} isOwn={one.publisher.username === username} />),
-    ...notices.failing.map(({ id, url, lastDelivery }) => (
-      <Item key={id} icon={Webhook} at={lastDelivery!.at}>
-        The last delivery to your webhook <a href={addresses.webhook(id)}>{url}</a> failed.
-      </Item>
-    )),
-    ...notices.offered.map(({ fullName, newOwner, createdAt }) => (
-      <Item
-        key={`${fullName} ${newOwner}`}
-        icon={ArrowLeftRight}
-        at={createdAt}
-        actions={<ActionButton work={() => api.cancelTransfer({ name: fullName })}>Withdraw the offer</ActionButton>}
-      >
-        <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
-      </Item>
-    )),
-  ]
-}
+const toItems = (notices: Notices, username: string): ComponentChildren[] => [
+  ...notices.invitations.map(({ fullName: name, owner, role, createdAt }) => (
+    <Item
+      key={name}
+      icon={UserPlus}
+      at={createdAt}
+      actions={toAnswers(
+        () => api.acceptCollaboration({ name }),
+        () => api.deleteCollaborator({ name, username }),
+      )}
+    >
+      <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={name} />.
+    </Item>
+  )),
+  ...notices.memberships.map(({ organisation, role, createdAt }) => (
+    <Item
+      key={organisation}
+      icon={UserPlus}
+      at={createdAt}
+      actions={toAnswers(
+        () => api.acceptMembership({ organisation }),
+        () => api.deleteMember({ organisation, username }),
+      )}
+    >
+      <UserLink name={organisation} /> invites you to become a member, as {role}.
+    </Item>
+  )),
+  ...notices.received.map((one) => <Received key={one.fullName} of={one} isOwn={one.newOwner === username} />),
+  ...notices.moderated.map(({ id, fullName, state }) => (
+    <Item key={id} icon={OctagonX}>
+      <SkillLink name={fullName} />{' '}
+      {state === 'taken_down'
+        ? 'is taken down after a notice of a copyright holder.'
+        : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
+      Its page has the reason and what you can do.
+    </Item>
+  )),
+  ...notices.quarantined.map((one) => <Waiting key={one.id} of={one} isOwn={one.publisher.username === username} />),
+  ...notices.failing.map(({ id, url, lastDelivery }) => (
+    <Item key={id} icon={Webhook} at={lastDelivery!.at}>
+      The last delivery to your webhook <a href={addresses.webhook(id)}>{url}</a> failed.
+    </Item>
+  )),
+  ...notices.offered.map(({ fullName, newOwner, createdAt }) => (
+    <Item
+      key={`${fullName} ${newOwner}`}
+      icon={ArrowLeftRight}
+      at={createdAt}
+      actions={<ActionButton work={() => api.cancelTransfer({ name: fullName })}>Withdraw the offer</ActionButton>}
+    >
+      <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
+    </Item>
+  )),
+]
 
 /** A version that waits for reviewers, to review or submitted by the user; or one that its scan quarantined. */
 function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boolean }) {
@@ -129,20 +123,14 @@ function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boo
   if (of.reason === 'approval') {
     return (
       <Item icon={GitPullRequest} at={createdAt}>
-        {isOwn ? 'Your' : 'Review'}{' '}
-        <a href={addresses.review(id)}>
-          <FullName name={fullName} /> {version}
-        </a>
+        {isOwn ? 'Your' : 'Review'} <ReviewLink of={of} />
         {isOwn ? ` waits for approval` : ` by ${publisher.username}`}: {approvals && toApprovalWords(approvals)}.
       </Item>
     )
   }
+  const title = `Withdraw ${fullName} ${version}?`
   const withdraw = (
-    <ConfirmButton
-      action="Withdraw"
-      title={`Withdraw ${fullName} ${version}?`}
-      work={() => api.deleteQuarantined({ id })}
-    >
+    <ConfirmButton action="Withdraw" title={title} work={() => api.deleteQuarantined({ id })}>
       <p>The version is deleted and will not be published. You can publish a better one.</p>
     </ConfirmButton>
   )
@@ -154,13 +142,8 @@ function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boo
   )
 }
 
-function Received({
-  of: { fullName: name, newOwner, createdAt },
-  isOwn,
-}: {
-  of: Notices['received'][number]
-  isOwn: boolean
-}) {
+function Received({ of, isOwn }: { of: Notices['received'][number]; isOwn: boolean }) {
+  const { fullName: name, newOwner, createdAt } = of
   const actions = (
     <>
       <ConfirmButton action="Accept" class="" title={`Accept ${name}?`} work={() => api.acceptTransfer({ name })}>

@@ -1,5 +1,5 @@
 import { api } from '../../api.ts'
-import { Check, Field, Form, type Fields } from '../../ui/form.tsx'
+import { Check, Field, Form } from '../../ui/form.tsx'
 import { KeyTable } from '../../ui/user-access.tsx'
 import { Page } from '../../ui/page.tsx'
 import { NewSecret } from '../../ui/parts.tsx'
@@ -11,46 +11,44 @@ const scopes = [
 ] as const
 
 /** API keys: created here, shown once, revocable at any time. */
-export function KeysPage() {
-  return (
-    <Page
-      title="API keys"
-      hint="A key acts in your name. Give each program its own key, and revoke unused keys."
-      aside={<NewKey />}
-    >
-      <KeyTable />
-    </Page>
-  )
-}
+export const KeysPage = () => (
+  <Page
+    title="API keys"
+    hint="A key acts in your name. Give each program its own key, and revoke unused keys."
+    aside={<NewKey />}
+  >
+    <KeyTable />
+  </Page>
+)
 
-function NewKey() {
-  const create = (fields: Fields) =>
-    api.createApiKey({
-      name: fields.name!,
-      expiresInDays: fields.days ? Number(fields.days) : undefined,
-      scopes: scopes.map(([scope]) => scope).filter((scope) => fields[scope] === 'on'),
-    })
-  const answer = ({ key, expiresAt }: Awaited<ReturnType<typeof create>>, close: () => void) => (
-    <NewSecret label="The new key" text={key} expiresAt={expiresAt} onDone={close}>
-      Copy the key now: it is shown only once. The node stores only its digest.
-    </NewSecret>
-  )
-  return (
-    <Form card="Create a key" work={create} answer={answer} submit="Create key">
-      <Field label="Name" name="name" required maxLength={100}>
-        What uses the key, such as the name of a machine.
-      </Field>
-      <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} defaultValue={90}>
-        At most as long as the key that you signed in with. Empty: as long.
-      </Field>
-      <fieldset>
-        <legend>Scopes</legend>
-        {scopes.map(([scope, title, what]) => (
-          <Check key={scope} name={scope} defaultChecked={scope !== 'manage'}>
-            {title}: {what}
-          </Check>
-        ))}
-      </fieldset>
-    </Form>
-  )
-}
+const NewKey = () => (
+  <Form
+    card="Create a key"
+    work={(fields) =>
+      api.createApiKey({
+        name: fields.name!,
+        expiresInDays: fields.days ? Number(fields.days) : undefined,
+        scopes: scopes.map(([scope]) => scope).filter((scope) => fields[scope] === 'on'),
+      })
+    }
+    answer={({ key, expiresAt }, close) => (
+      <NewSecret label="The new key" text={key} expiresAt={expiresAt} onDone={close}>
+        Copy the key now: it is shown only once. The node stores only its digest.
+      </NewSecret>
+    )}
+    submit="Create key"
+  >
+    <Field label="Name" name="name" required maxLength={100} hint="What uses the key, such as the name of a machine." />
+    <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} defaultValue={90}>
+      At most as long as the key that you signed in with. Empty: as long.
+    </Field>
+    <fieldset>
+      <legend>Scopes</legend>
+      {scopes.map(([scope, title, what]) => (
+        <Check key={scope} name={scope} defaultChecked={scope !== 'manage'}>
+          {title}: {what}
+        </Check>
+      ))}
+    </fieldset>
+  </Form>
+)

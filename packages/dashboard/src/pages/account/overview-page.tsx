@@ -14,7 +14,6 @@ import { Inbox } from './inbox.tsx'
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
-  const action = useAction(({ displayName, email }: Fields) => api.updateMe({ displayName, email: email || null }))
   const { skills, packs, webhooks, followers, following } = me.counts
   const notices = useNotices()
   const isReading = useOrganisations().isPending || notices.isPending
@@ -42,7 +41,7 @@ export function OverviewPage() {
         <>
           <OrganisationList />
           <h2>Profile</h2>
-          <Form action={action} submit="Save" done="Saved.">
+          <Form work={changeProfile} submit="Save" done="Saved.">
             <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
             <Field
               label="E-mail"
@@ -51,9 +50,8 @@ export function OverviewPage() {
               maxLength={254}
               autocomplete="email"
               defaultValue={me.email ?? ''}
-            >
-              For notices about approvals, if this node sends e-mail. Only you see it.
-            </Field>
+              hint="For notices about approvals, if this node sends e-mail. Only you see it."
+            />
           </Form>
           <OwnPicture />
         </>
@@ -61,6 +59,8 @@ export function OverviewPage() {
     </Page>
   )
 }
+
+const changeProfile = ({ displayName, email }: Fields) => api.updateMe({ displayName, email: email || null })
 
 const pictureBytesMax = 256 * 1024
 type PictureType = 'image/png' | 'image/jpeg' | 'image/webp'
@@ -85,10 +85,7 @@ function OwnPicture() {
             class="unseen"
             type="file"
             accept="image/png,image/jpeg,image/webp"
-            onChange={(event) => {
-              const file = event.currentTarget.files?.[0]
-              if (file) change.run(file)
-            }}
+            onChange={({ currentTarget: { files } }) => files?.[0] && change.run(files[0])}
           />
         </label>
         <button type="button" {...unlessBusy({ busy: change.busy, run: () => change.run(null) })}>

@@ -16,6 +16,8 @@ export function SignInPage() {
     await signIn(key.trim())
     route(next, true)
   })
+  // The identity provider of the node leads back to the page that the user wanted.
+  const openProvider = () => location.assign(`${nodePath}/login?next=${encodeURIComponent(next)}`)
   const opensNothing = isUnauthorized(action.error)
   return (
     <Page title="Sign in">
@@ -25,7 +27,13 @@ export function SignInPage() {
           You are signed in as <bdi>{me.username}</bdi>. <a href={next}>Continue</a>, or sign in with another key.
         </p>
       )}
-      <ProviderButton next={next} />
+      {site.signIn !== undefined && (
+        <p>
+          <button type="button" class="main" onClick={openProvider}>
+            Sign in with {site.signIn}
+          </button>
+        </p>
+      )}
       <Form action={opensNothing ? { ...action, error: null } : action} submit="Sign in">
         <Field label="API key" name="key" type="password" required autocomplete="current-password">
           It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the
@@ -42,18 +50,5 @@ export function SignInPage() {
         </div>
       )}
     </Page>
-  )
-}
-
-/** Leads to the identity provider of the node, which leads back to the page that the user wanted. */
-function ProviderButton({ next }: { next: string }) {
-  if (site.signIn === undefined) return null
-  const open = () => location.assign(`${nodePath}/login?next=${encodeURIComponent(next)}`)
-  return (
-    <p>
-      <button type="button" class="main" onClick={open}>
-        Sign in with {site.signIn}
-      </button>
-    </p>
   )
 }

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
+import { Field, Form, Select, type Fields } from '../../ui/form.tsx'
 import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 
@@ -16,15 +16,13 @@ const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending
 export function VerificationPage() {
   const { username } = useMe()!
   const own = usePaged(['verifications', username], (page) => api.listOwnVerifications({ username, page }))
-  const action = useAction(({ method, proof = '' }: Fields) =>
-    api.verifyAuthor({ username, method: method as Method, proof }),
-  )
+  const ask = ({ method, proof = '' }: Fields) => api.verifyAuthor({ username, method: method as Method, proof })
   return (
     <Page
       title="Verification"
       hint="Skills of verified authors have a mark. You prove who you are with a token in a place that only you control."
       aside={
-        <Form card="Request verification" action={action} submit="Send the request">
+        <Form card="Request verification" work={ask} submit="Send the request">
           <Select label="Method" name="method" options={methods} />
           <Field label="Proof" name="proof" required maxLength={1000}>
             The domain; the URL of a gist or of a file in your repository; or a description.

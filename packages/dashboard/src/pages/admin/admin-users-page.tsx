@@ -2,20 +2,10 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
 import { api } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
-import {
-  ConfirmButton,
-  ActionButton,
-  ActionSelect,
-  Field,
-  Form,
-  SearchField,
-  Select,
-  useAction,
-  type Fields,
-} from '../../ui/form.tsx'
-import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { ConfirmButton, ActionButton, ActionSelect, Field, Form, SearchField, Select } from '../../ui/form.tsx'
+import { DataTable, Page, toNameColumn, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
-import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
+import { KeyTable, SessionTable, useKeys } from '../../ui/user-access.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
@@ -23,7 +13,7 @@ const plans = ['free', 'pro', 'team', 'enterprise'] as const
 const roleOptions = ['user', ['admin', 'administrator']] as const
 
 const columns: readonly Column<User>[] = [
-  { title: 'User', names: true, by: ({ username }) => username, cell: ({ username }) => <UserLink name={username} /> },
+  toNameColumn('User', ({ username }) => username, UserLink),
   toTimeColumn('Since', ({ createdAt }) => createdAt),
   {
     title: 'Plan',
@@ -83,6 +73,7 @@ export function UsersPage() {
 /** The keys and sessions of a user, to end them. */
 export function UserAccessPage() {
   const { username = '' } = useRoute().params
+  const isReading = useKeys(username).isPending
   return (
     <Page
       title={`Keys and sessions of ${username}`}
@@ -91,8 +82,13 @@ export function UserAccessPage() {
     >
       <h2>API keys</h2>
       <KeyTable username={username} />
-      <h2>Sessions</h2>
-      <SessionTable username={username} />
+      {/* Later, so that the keys do not move them. */}
+      {!isReading && (
+        <>
+          <h2>Sessions</h2>
+          <SessionTable username={username} />
+        </>
+      )}
     </Page>
   )
 }
@@ -122,9 +118,7 @@ function IssuedKey({ username }: { username: string }) {
       </NewSecret>
     )
   }
-  const issue = async () => {
-    setMade(await api.issueKey({ username }))
-  }
+  const issue = async () => setMade(await api.issueKey({ username }))
   return (
     <ConfirmButton class="" action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
       <p>The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.</p>
@@ -132,25 +126,21 @@ function IssuedKey({ username }: { username: string }) {
   )
 }
 
-function NewUser() {
-  const [made, setMade] = useState<{ username: string; key: string; keyExpiresAt?: string | null }>()
-  const action = useAction(async ({ username = '', plan, role }: Fields) => {
-    setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
-  })
-  if (made) {
-    return (
-      <NewSecret label="The new key" text={made.key} expiresAt={made.keyExpiresAt} onDone={() => setMade(undefined)}>
-        This is the first key of {made.username}. Pass it on over a safe channel: it is shown only once.
+const NewUser = () => (
+  <Form
+    card="Create a user"
+    work={({ username = '', plan, role }) =>
+      api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] })
+    }
+    answer={({ username, key, keyExpiresAt }, close) => (
+      <NewSecret label="The new key" text={key} expiresAt={keyExpiresAt} onDone={close}>
+        This is the first key of {username}. Pass it on over a safe channel: it is shown only once.
       </NewSecret>
-    )
-  }
-  return (
-    <Form card="Create a user" action={action} submit="Create user">
-      <Field label="Name" name="username" required>
-        Lower-case letters, digits and hyphens.
-      </Field>
-      <Select label="Plan" name="plan" options={plans} />
-      <Select label="Role" name="role" options={roleOptions} />
-    </Form>
-  )
-}
+    )}
+    submit="Create user"
+  >
+    <Field label="Name" name="username" required hint="Lower-case letters, digits and hyphens." />
+    <Select label="Plan" name="plan" options={plans} />
+    <Select label="Role" name="role" options={roleOptions} />
+  </Form>
+)

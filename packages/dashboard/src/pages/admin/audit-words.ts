@@ -14,7 +14,6 @@ const things: Readonly<Record<string, string>> = {
   outbox: 'a background job',
   quarantine: 'a quarantined version',
   rules: 'scan rules',
-  session: 'a session',
   scans: 'a scan of everything',
   'skill.collaborator': 'a collaborator',
   'skill.recall': 'a recall',

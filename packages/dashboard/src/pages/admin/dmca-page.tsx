@@ -1,3 +1,4 @@
+import { dmcaStatuses } from '@skillstead/protocol'
 import { api } from '../../api.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, toWords } from '../../ui/parts.tsx'
@@ -7,11 +8,6 @@ import { Decide, useItemsByStatus } from './decide.tsx'
 
 type Case = Awaited<ReturnType<typeof api.listDmca>>['cases'][number]
 type Status = Case['status']
-
-const statuses = [
-  ...(['submitted', 'under_review', 'removed', 'counter_noticed'] as const),
-  ...(['rejected', 'restored', 'upheld'] as const),
-] as const
 
 const reject = ['rejected', 'Reject: the skill stays'] as const
 const remove = ['removed', 'Remove: the content is quarantined'] as const
@@ -25,7 +21,7 @@ const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string
 
 /** Takedown cases with the statements of the parties. */
 export function DmcaPage() {
-  const { found, filter } = useItemsByStatus(['dmca'], statuses, '', (status, page) => api.listDmca({ status, page }))
+  const { found, filter } = useItemsByStatus(['dmca'], dmcaStatuses, 'all', api.listDmca)
   return (
     <Page title="Takedowns" hint="Notices of copyright holders (DMCA), and the answers of the owners.">
       {filter}

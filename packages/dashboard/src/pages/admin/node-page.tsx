@@ -129,9 +129,7 @@ function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: 
 /** The node itself rescans after new rules; this button starts a rescan at once. */
 function Rescan() {
   const [waiting, setWaiting] = useState<number>()
-  const work = async () => {
-    setWaiting((await api.startRescan({})).waiting)
-  }
+  const work = async () => setWaiting((await api.startRescan({})).waiting)
   return (
     <>
       <ConfirmButton class="" action="Scan everything again" title="Scan every version again?" work={work}>
@@ -143,11 +141,10 @@ function Rescan() {
 }
 
 /** The upstreams whose sync is paused until an administrator decides. */
-function Alarms({ of }: { of: Overview['alarms'] }) {
-  return of.map(({ upstream, code, message, at }) => (
+const Alarms = ({ of }: { of: Overview['alarms'] }) =>
+  of.map(({ upstream, code, message, at }) => (
     <p key={upstream} class="notice bad">
       <Badge tone="bad">{toWords(code)}</Badge> The copy of <a href={addresses.mirror(upstream)}>{upstream}</a> paused{' '}
       <Time at={at} />: {message}
     </p>
   ))
-}

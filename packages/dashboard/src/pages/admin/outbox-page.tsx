@@ -6,7 +6,6 @@ import { RefreshButton, useItemsByStatus } from './decide.tsx'
 
 type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 
-const states = ['pending', 'failed', 'done'] as const
 const tones: Record<Row['state'], Tone> = { pending: 'fair', failed: 'bad', done: 'good' }
 
 const columns: readonly Column<Row>[] = [
@@ -16,13 +15,20 @@ const columns: readonly Column<Row>[] = [
   { title: 'Attempts', number: true, by: ({ attempts }) => attempts },
   toTimeColumn('Next run', ({ nextAt }) => nextAt),
   { title: 'Last error', cell: ({ lastError }) => lastError },
-  { title: 'Action', cell: ({ id, state }) => state !== 'done' && <Retry id={id} /> },
+  {
+    title: 'Action',
+    cell: ({ id, state }) =>
+      state !== 'done' && <ActionButton work={() => api.retryOutboxRow({ id })}>Retry</ActionButton>,
+  },
 ]
 
 /** Pending, failed and completed work: deliveries, checks, scans, upstream writes. */
 export function OutboxPage() {
-  const { found, filter } = useItemsByStatus(['operator', 'outbox'], states, '', (state, page) =>
-    api.listOutbox({ state, page, limit: 100 }),
+  const { found, filter } = useItemsByStatus(
+    ['operator', 'outbox'],
+    ['pending', 'failed', 'done'],
+    'all',
+    ({ status: state, page }) => api.listOutbox({ state, page, limit: 100 }),
   )
   return (
     <Page
@@ -36,8 +42,4 @@ export function OutboxPage() {
       </DataTable>
     </Page>
   )
-}
-
-function Retry({ id }: { id: string }) {
-  return <ActionButton work={() => api.retryOutboxRow({ id })}>Retry</ActionButton>
 }

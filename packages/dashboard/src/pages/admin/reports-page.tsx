@@ -1,13 +1,11 @@
+import { reportStatuses } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
-import { DataTable, Page, ItemList, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, ItemList, toNameColumn, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Decide, ModerationDecision, useItemsByStatus } from './decide.tsx'
 import { addresses } from '../../addresses.ts'
 
-type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
-
-const statuses = ['open', 'upheld', 'dismissed'] as const
 const kinds = { report: 'report', appeal: "owner's appeal" } as const
 const decisions = {
   report: [
@@ -22,57 +20,47 @@ const decisions = {
 
 /** Reports of skills, appeals of their owners, and the flagged and hidden skills. */
 export function ReportsPage() {
-  const { found, filter } = useItemsByStatus(['reports'], statuses, 'open', (status, page) =>
-    api.listReports({ status, page }),
-  )
+  const { found, filter } = useItemsByStatus(['reports'], reportStatuses, 'open', api.listReports)
   return (
     <Page title="Reports" hint="What users report about skills, and what owners say against a decision.">
       {filter}
       <ItemList of={found} items="reports" label="Reports" empty="No reports in this state.">
-        {(report) => <ReportItem key={report.id} report={report} />}
+        {({ id, kind, status, skill, reason, reporter, createdAt, details, note }) => (
+          <li key={id}>
+            <h2>
+              <SkillLink name={skill.fullName} />
+            </h2>
+            <p class="facts">
+              <StatusBadge of={status} />
+              <span>{kinds[kind]}</span>
+              <strong dir="auto">{reason}</strong>
+              <span>by {reporter?.username ?? 'a visitor'}</span>
+              <Time at={createdAt} />
+            </p>
+            {details && <p dir="auto">{details}</p>}
+            {note && <p class="faint">Decided: {note}</p>}
+            {status === 'open' && (
+              <Decide
+                subject={skill.fullName}
+                decisions={decisions[kind]}
+                noteHint="The owner can read this."
+                work={(to, why) => api.decideReport({ id, status: to, note: why })}
+              />
+            )}
+          </li>
+        )}
       </ItemList>
       {found.data && <Moderated />}
     </Page>
   )
 }
 
-function ReportItem({ report }: { report: Report }) {
-  const { id, kind, skill } = report
-  return (
-    <li>
-      <h2>
-        <SkillLink name={skill.fullName} />
-      </h2>
-      <p class="facts">
-        <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
-        <span>{kinds[kind]}</span>
-        <strong dir="auto">{report.reason}</strong>
-        <span>by {report.reporter?.username ?? 'a visitor'}</span>
-        <Time at={report.createdAt} />
-      </p>
-      {report.details && <p dir="auto">{report.details}</p>}
-      {report.note && <p class="faint">Decided: {report.note}</p>}
-      {report.status === 'open' && (
-        <Decide
-          subject={skill.fullName}
-          decisions={decisions[kind]}
-          noteHint="The owner can read this."
-          work={(status, note) => api.decideReport({ id, status, note })}
-        />
-      )}
-    </li>
-  )
-}
+const StatusBadge = ({ of }: { of: string }) => <Badge tone={of === 'open' ? 'fair' : 'plain'}>{of}</Badge>
 
 type Moderated = Awaited<ReturnType<typeof api.listModerated>>['skills'][number]
 
 const columns: readonly Column<Moderated>[] = [
-  {
-    title: 'Skill',
-    names: true,
-    by: ({ fullName }) => fullName,
-    cell: ({ fullName }) => <SkillLink name={fullName} />,
-  },
+  toNameColumn('Skill', ({ fullName }) => fullName, SkillLink),
   { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone="bad">{state}</Badge> },
   { title: 'Reason', cell: ({ reason }) => <span dir="auto">{reason}</span> },
   toTimeColumn('Decided', ({ decidedAt }) => decidedAt),
@@ -91,38 +79,37 @@ function Moderated() {
   )
 }
 
-const copyStatuses = ['open', 'confirmed', 'dismissed'] as const
+const copyDecisions = [
+  ['dismissed', 'Dismiss: no copy'],
+  ['confirmed', 'Confirm: a copy'],
+] as const
 
 /** Reports of copied skills, with the share of equal text. */
 export function CopyReportsPage() {
-  const { found, filter } = useItemsByStatus(['copy-reports'], copyStatuses, 'open', (status, page) =>
-    api.listCopyReports({ status, page }),
-  )
+  const statuses = ['open', 'confirmed', 'dismissed'] as const
+  const { found, filter } = useItemsByStatus(['copy-reports'], statuses, 'open', api.listCopyReports)
   return (
     <Page title="Copies" hint="Skills that someone reports as copied from another one.">
       {filter}
       <ItemList of={found} items="copyReports" label="Reports of copies" empty="No reports in this state.">
-        {(report) => (
-          <li key={report.id}>
+        {({ id, skill, original, status, similarity, createdAt, evidence }) => (
+          <li key={id}>
             <h2>
-              <SkillLink name={report.skill.fullName} /> of <SkillLink name={report.original.fullName} />
+              <SkillLink name={skill.fullName} /> of <SkillLink name={original.fullName} />
             </h2>
             <p class="facts">
-              <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
-              <span>{Math.round(report.similarity * 100)} % of the smaller text is in the other</span>
-              <Time at={report.createdAt} />
-              <a href={addresses.skill(report.skill.fullName, 'similar')}>Compare</a>
+              <StatusBadge of={status} />
+              <span>{Math.round(similarity * 100)} % of the smaller text is in the other</span>
+              <Time at={createdAt} />
+              <a href={addresses.skill(skill.fullName, 'similar')}>Compare</a>
             </p>
-            <p dir="auto">{report.evidence}</p>
-            {report.status === 'open' && (
+            <p dir="auto">{evidence}</p>
+            {status === 'open' && (
               <Decide
-                subject={report.skill.fullName}
-                decisions={[
-                  ['dismissed', 'Dismiss: no copy'],
-                  ['confirmed', 'Confirm: a copy'],
-                ]}
+                subject={skill.fullName}
+                decisions={copyDecisions}
                 noteHint="Stored with the decision."
-                work={(status, note) => api.decideCopyReport({ id: report.id, status, note })}
+                work={(to, note) => api.decideCopyReport({ id, status: to, note })}
               />
             )}
           </li>

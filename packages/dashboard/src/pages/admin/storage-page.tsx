@@ -1,6 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { ActionButton } from '../../ui/form.tsx'
-import { Page, Shown, Table, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { Page, Shown, Table, toNameColumn, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Empty, Notice, Time, toBytesText, Figures } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 
@@ -13,12 +13,7 @@ const size: Column<{ bytes: number }> = {
 
 type Storage = Awaited<ReturnType<typeof api.getStorage>>
 const largest: readonly Column<Storage['largest'][number]>[] = [
-  {
-    title: 'Skill',
-    names: true,
-    by: ({ fullName }) => fullName,
-    cell: ({ fullName }) => <SkillLink name={fullName} />,
-  },
+  toNameColumn('Skill', ({ fullName }) => fullName, SkillLink),
   size,
 ]
 

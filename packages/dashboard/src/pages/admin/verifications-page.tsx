@@ -1,16 +1,17 @@
+import { verificationStatuses } from '@skillstead/protocol'
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'
 import { Decide, useItemsByStatus } from './decide.tsx'
 
-const statuses = ['pending', 'verified', 'rejected'] as const
+const verify = ['verified', 'Verify'] as const
+const reject = ['rejected', 'Reject'] as const
+const revoke = ['rejected', 'Revoke the verification'] as const
 
 /** Verification requests of authors; the node itself checks proofs by domain and GitHub. */
 export function VerificationsPage() {
-  const { found, filter } = useItemsByStatus(['verifications'], statuses, 'pending', (status, page) =>
-    api.listVerifications({ status, page }),
-  )
+  const { found, filter } = useItemsByStatus(['verifications'], verificationStatuses, 'pending', api.listVerifications)
   return (
     <Page
       title="Verifications"
@@ -31,14 +32,7 @@ export function VerificationsPage() {
             {one.status !== 'rejected' && (one.status === 'verified' || one.method === 'manual') && (
               <Decide
                 subject={one.username}
-                decisions={
-                  one.status === 'verified'
-                    ? [['rejected', 'Revoke the verification']]
-                    : [
-                        ['verified', 'Verify'],
-                        ['rejected', 'Reject'],
-                      ]
-                }
+                decisions={one.status === 'verified' ? [revoke] : [verify, reject]}
                 noteHint="The author can read this."
                 work={(status, note) => api.decideVerification({ id: one.id, status, note })}
               />

@@ -1,23 +1,35 @@
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { useAddress } from '../../addresses.ts'
-import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea, type Fields } from '../../ui/form.tsx'
+import { Check, ConfirmButton, Field, Form, useAction, TextArea, type Fields } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Badge, Count, Reasons, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
-import { useState } from 'preact/hooks'
 import { Findings, Verdict } from '../../ui/findings.tsx'
+import { useFilter } from '../../ui/address-choice.tsx'
 
 const registryOptions = [
   ['all', 'All'],
   ['github', 'GitHub'],
   ['skills.sh', 'skills.sh'],
 ] as const
-type Registry = (typeof registryOptions)[number][0]
 
 /** Indexed skills of other registries, and a form that scans a skill before an install. */
 export default function ExternalPage() {
   const me = useMe()
+  const isAdmin = me?.role === 'admin'
+  const { fields, change } = useAddress()
+  const [registry, filter] = useFilter('Registry', 'registry', registryOptions)
+  const verified = fields.verified === 'true' || undefined
+  const wanted = { registry, verified, page: toPageNumber(fields.page) }
+  const found = useData(['external', wanted], () => api.listExternal(wanted))
+  const isNone = found.data?.total === 0 && registry === 'all' && !verified
+  const empty = (
+    <>
+      <p>None are known{isNone ? ' yet' : ' of this kind'}.</p>
+      <p>They appear here when a user reports an install from another registry, or imports a list.</p>
+    </>
+  )
   return (
     <Page
       title="External skills"
@@ -25,35 +37,15 @@ export default function ExternalPage() {
       aside={
         me && (
           <>
-            {me.role === 'admin' && <NewEntry />}
+            {isAdmin && <NewEntry />}
             <ScanForm />
           </>
         )
       }
     >
       <SignInTo class="hint">scan a skill by its URL or its text</SignInTo>
-      <Known />
-    </Page>
-  )
-}
-
-function Known() {
-  const { fields, change } = useAddress()
-  const isAdmin = useMe()?.role === 'admin'
-  const registry = (registryOptions.find(([value]) => value === fields.registry)?.[0] ?? 'all') satisfies Registry
-  const verified = fields.verified === 'true' || undefined
-  const wanted = { registry, verified, page: toPageNumber(fields.page) }
-  const found = useData(['external', wanted], () => api.listExternal(wanted))
-  return (
-    <>
       <div class="filters">
-        <Select
-          label="Registry"
-          name="registry"
-          value={registry}
-          options={registryOptions}
-          onChange={(value) => change({ registry: value === 'all' ? undefined : value, page: undefined })}
-        />
+        {filter}
         <Check
           checked={verified === true}
           onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })}
@@ -61,75 +53,61 @@ function Known() {
           Scanned
         </Check>
       </div>
-      <ItemList
-        of={found}
-        items="externalSkills"
-        empty={
-          <>
-            <p>
-              None are known{found.data?.total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.
-            </p>
-            <p>They appear here when a user reports an install from another registry, or imports a list.</p>
-          </>
-        }
-      >
-        {(skill) => (
-          <li key={skill.id}>
+      <ItemList of={found} items="externalSkills" empty={empty}>
+        {({ id, name, url, description, author, installs, scannedAt, ...skill }) => (
+          <li key={id}>
             <h2>
-              <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
-                <bdi>{skill.name}</bdi>
+              <a href={toWebAddress(url)} rel="noopener noreferrer nofollow">
+                <bdi>{name}</bdi>
               </a>
             </h2>
-            <p dir="auto">{skill.description}</p>
+            <p dir="auto">{description}</p>
             <p class="facts">
               <Badge>{skill.registry}</Badge>
               <SecurityBadge score={skill.securityScore} />
-              {skill.author && <bdi>{skill.author}</bdi>}
-              <Count of={skill.installs} unit="install" />
-              {skill.scannedAt && <Time at={skill.scannedAt} verb="scanned" />}
+              {author && <bdi>{author}</bdi>}
+              <Count of={installs} unit="install" />
+              {scannedAt && <Time at={scannedAt} verb="scanned" />}
             </p>
-            {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
+            {isAdmin && (
+              <ConfirmButton
+                action="Remove"
+                title={`Remove ${name} from the list?`}
+                work={() => api.deleteExternal({ id })}
+              >
+                <p>It returns when a user adds it again, or reports an install of it.</p>
+              </ConfirmButton>
+            )}
           </li>
         )}
       </ItemList>
-    </>
+    </Page>
   )
 }
 
 /** Only http and https links: other schemes can run code. */
-function toWebAddress(url: string): string | undefined {
-  return /^https?:\/\//i.test(url) ? url : undefined
-}
+const toWebAddress = (url: string): string | undefined => (/^https?:\/\//i.test(url) ? url : undefined)
 
 /** For administrators: adds a skill of another registry to the index, and scans it. */
-function NewEntry() {
-  const action = useAction(({ url = '' }: Fields) => api.addExternal({ url: url.trim() }))
-  return (
-    <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
-      <Field label="URL" name="url" required maxLength={2000} placeholder="https://github.com/owner/repository">
-        A URL as above, or a source such as owner/repo@skill. Adding it again scans it again.
-      </Field>
-    </Form>
-  )
-}
-
-function RemoveEntry({ id, name }: { id: string; name: string }) {
-  return (
-    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={() => api.deleteExternal({ id })}>
-      <p>It returns when a user adds it again, or reports an install of it.</p>
-    </ConfirmButton>
-  )
-}
+const NewEntry = () => (
+  <Form
+    card="Add a skill to this list"
+    work={({ url = '' }) => api.addExternal({ url: url.trim() })}
+    submit="Add and scan it"
+    done="Added to the list."
+  >
+    <Field label="URL" name="url" required maxLength={2000} placeholder="https://github.com/owner/repository">
+      A URL as above, or a source such as owner/repo@skill. Adding it again scans it again.
+    </Field>
+  </Form>
+)
 
 type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
 
 /** Scans a skill by its URL or its text, and shows the report. */
 function ScanForm() {
-  const [report, setReport] = useState<Report>()
-  const action = useAction(async ({ url, content }: Fields) => {
-    setReport(undefined)
-    setReport((await api.scanExternal(url ? { url } : { content })) as Report)
-  })
+  const action = useAction(({ url, content }: Fields) => api.scanExternal(url ? { url } : { content }))
+  const report = action.result as Report | undefined
   return (
     <details class="card">
       <summary>Scan a skill</summary>
@@ -137,9 +115,7 @@ function ScanForm() {
         <Field label="Address" name="url" type="url" placeholder="https://github.com/owner/repository">
           A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read.
         </Field>
-        <TextArea label="Or the text of a SKILL.md" name="content" rows={6}>
-          Used if there is no URL.
-        </TextArea>
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
       </Form>
       {report && (
         <section aria-label="The report">

@@ -1,30 +1,24 @@
 import '../../styles/requests.css'
 import { useState } from 'preact/hooks'
 import { useAddress, toAddress } from '../../addresses.ts'
-import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { RequestView, statusTitles, type Status, Vote, RequestFacts } from './request-view.tsx'
+import { Page, usePage, ItemList, Shown } from '../../ui/page.tsx'
 import { useLocation } from 'preact-iso'
-import { api, useKeptData } from '../../api.ts'
+import { api, useKeptData, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, TextArea, useAction, Select, type Fields } from '../../ui/form.tsx'
+import { Field, Form, TextArea, useAction, type Fields, ActionButton, Outcome, unlessBusy } from '../../ui/form.tsx'
 import { SignInLink, SignInTo } from '../../ui/sign-in-link.tsx'
-import { LinkButton, UserText, NameHeading } from '../../ui/parts.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
+import { LinkButton, UserText, NameHeading, Badge, Notice, Time, UserLink } from '../../ui/parts.tsx'
+import { useFilter, useTabs } from '../../ui/address-choice.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
+import { ThumbsUp } from 'lucide'
+import { Icon } from '../../ui/icon.tsx'
 
 /** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
 export default function RequestsPage() {
   const { fields } = useAddress()
   const [filed, setFiled] = useState<string>()
-  if (fields.new !== undefined) {
-    return (
-      <Page title="Ask for a skill">
-        <NewRequest title={fields.new.slice(0, 200)} filed={setFiled} />
-      </Page>
-    )
-  }
-  if (fields.id) {
-    return <RequestView key={fields.id} id={fields.id} isNew={filed === fields.id} />
-  }
+  if (fields.new !== undefined) return <NewRequest title={fields.new.slice(0, 200)} filed={setFiled} />
+  if (fields.id) return <RequestView key={fields.id} id={fields.id} isNew={filed === fields.id} />
   return (
     <Page
       title="Requests"
@@ -40,13 +34,13 @@ export default function RequestsPage() {
 function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()
-  const action = useAction(async (fields: Fields) => {
+  const create = async (fields: Fields) => {
     const { id } = await api.createRequest({ title: fields.title!.trim(), description: fields.description!.trim() })
     filed(id)
     route(toAddress('/requests', { id }), true)
-  })
+  }
   return (
-    <>
+    <Page title="Ask for a skill">
       <p>
         Describe what an agent should be able to do. <a href="/">Search first</a>: the skill may exist under another
         name.
@@ -57,13 +51,13 @@ function NewRequest({ title, filed }: { title: string; filed: (id: string) => vo
           <SignInLink>Sign in</SignInLink>
         </p>
       )}
-      <Form action={action} submit="Ask for this skill">
+      <Form work={create} submit="Ask for this skill">
         <Field label="Title" name="title" required maxLength={200} dir="auto" defaultValue={title} autocomplete="off" />
         <TextArea label="Description" name="description" rows={6} maxLength={10_000}>
           Describe the input, the output, and the tool or format. The request is public.
         </TextArea>
       </Form>
-    </>
+    </Page>
   )
 }
 
@@ -71,31 +65,19 @@ const sorts = [
   ['votes', 'Most votes'],
   ['recent', 'Newest'],
 ] as const
-const statuses = Object.entries(statusTitles) as [Status, string][]
 
 /** The requests, sorted and filtered by the address. */
 function RequestList() {
-  const { fields, change } = useAddress()
-  const sort = fields.sort === 'recent' ? 'recent' : 'votes'
-  const status = statuses.find(([known]) => known === fields.status)?.[0]
-  const wanted = { sort, status, page: toPageNumber(fields.page), limit: 20 } as const
+  const [sort, tabs] = useTabs('Order', 'sort', sorts)
+  const [state, filter] = useFilter('Status', 'status', statuses)
+  const status = state || undefined
+  const wanted = { sort, status, page: usePage(), limit: 20 } as const
   const found = useKeptData(['requests', wanted], () => api.listRequests(wanted))
-  const tabs = sorts.map(([name, title]) => ({
-    href: toAddress('/requests', { status, sort: name === 'votes' ? undefined : name }),
-    title,
-    current: name === sort,
-  }))
   return (
     <>
-      <Tabs label="Order" tabs={tabs} />
+      {tabs}
       <div class="filters">
-        <Select
-          label="Status"
-          name="status"
-          value={status ?? ''}
-          options={[['', 'All'], ...statuses]}
-          onChange={(value) => change({ status: value, page: undefined })}
-        />
+        {filter}
         <SignInTo class="faint">vote</SignInTo>
       </div>
       <ItemList of={found} class="requests" items="requests" empty={<NoRequests status={status} />}>
@@ -114,23 +96,167 @@ function RequestList() {
   )
 }
 
-function NoRequests({ status }: { status: Status | undefined }) {
-  if (status) {
-    return (
-      <>
-        <h2>No requests are {statusTitles[status].toLowerCase()}</h2>
-        <p>
-          <a href="/requests">Show all requests</a>
-        </p>
-      </>
-    )
-  }
+const NoRequests = ({ status }: { status: Status | undefined }) => (
+  <>
+    <h2>{status ? `No requests are ${statusTitles[status].toLowerCase()}` : 'No requests yet'}</h2>
+    <p>
+      {status ? (
+        <a href="/requests">Show all requests</a>
+      ) : (
+        <>
+          <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
+        </>
+      )}
+    </p>
+  </>
+)
+
+/** One request in full, with the visitor's actions. */
+function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
+  const me = useMe()
+  const found = useData(['request', id], () => api.getRequest({ id }))
   return (
+    <Page title={found.data?.title ?? 'Request'} aside={<a href="/requests">All requests</a>}>
+      {isNew && <Notice>Your request is filed. Share this page: requests with more votes rank higher.</Notice>}
+      <Shown of={found}>
+        {(request) => (
+          <div class="request">
+            <Vote request={request} />
+            <div>
+              <RequestFacts request={request} />
+              {request.description && <UserText class="description">{request.description}</UserText>}
+              {me && <Progress request={request} me={me} />}
+              {request.status !== 'fulfilled' && <SignInTo class="faint">vote, or to work on it</SignInTo>}
+            </div>
+          </div>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+/** The state changes that the node allows, except the one that requires a skill. Only the author of the request and administrators may do more than start. */
+const steps: Readonly<Record<Status, readonly (readonly [to: Status, title: string])[]>> = {
+  open: [
+    ['in_progress', 'Start working on this'],
+    ['closed', 'Close'],
+  ],
+  in_progress: [
+    ['open', 'Stop working on this'],
+    ['closed', 'Close'],
+  ],
+  closed: [['open', 'Open again']],
+  fulfilled: [],
+}
+
+const isWaiting = ({ status }: SkillRequest) => status === 'open' || status === 'in_progress'
+
+/** The actions that the visitor can take on a request. */
+function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
+  const { id, status } = request
+  const isParty = me.role === 'admin' || request.requester?.username === me.username
+  const open = steps[status].filter(([to]) => isParty || to === 'in_progress')
+  if (open.length === 0) return null
+  const fulfil = ({ skill = '' }: Fields) =>
+    api.updateRequest({ id, status: 'fulfilled', fulfilledBy: skill.trim() || undefined })
+  return (
+    <section aria-label="Progress" class="progress">
+      <div class="row">
+        {open.map(([to, title]) => (
+          <ActionButton key={to} work={() => api.updateRequest({ id, status: to })}>
+            {title}
+          </ActionButton>
+        ))}
+      </div>
+      {isParty && isWaiting(request) && (
+        <details>
+          <summary>There is a skill for this now</summary>
+          <Form work={fulfil} submit="Mark as fulfilled">
+            <Field label="Skill" name="skill" placeholder="owner/name" autocomplete="off" maxLength={128}>
+              A public skill that fulfils the request. This is final.
+            </Field>
+          </Form>
+        </details>
+      )}
+    </section>
+  )
+}
+
+type SkillRequest = Awaited<ReturnType<typeof api.getRequest>>
+type Status = SkillRequest['status']
+
+const statusTitles: Readonly<Record<Status, string>> = {
+  open: 'Open',
+  in_progress: 'In progress',
+  fulfilled: 'Fulfilled',
+  closed: 'Closed',
+}
+const statuses = [['', 'All'], ...(Object.entries(statusTitles) as [Status, string][])] as const
+
+const votePagesMax = 5
+
+/** The ids of the requests that the visitor voted for; empty for a guest, undefined until they are loaded. */
+function useVotes(): ReadonlySet<string> | undefined {
+  const me = useMe()
+  const { data } = useData(['votes', me?.username], readVotes, Boolean(me))
+  return me === null ? noVotes : data
+}
+
+const noVotes: ReadonlySet<string> = new Set()
+
+/** Load the latest 500 votes. Requests with an older vote look as if they had no vote; voting again changes nothing. */
+async function readVotes(): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  for (let page = 1; page <= votePagesMax; page++) {
+    const { requests, totalPages } = await api.listVotes({ page, limit: 100 })
+    for (const { id } of requests) ids.add(id)
+    if (page >= totalPages) break
+  }
+  return ids
+}
+
+/** The number of votes; signed-in users can vote while the request is open. */
+function Vote({ request }: { request: SkillRequest }) {
+  const me = useMe()
+  const votes = useVotes()
+  const { id, title } = request
+  const voted = votes?.has(id) ?? false
+  const action = useAction(() => (voted ? api.withdrawRequestVote({ id }) : api.voteForRequest({ id })))
+  const count = (
     <>
-      <h2>No requests yet</h2>
-      <p>
-        <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
-      </p>
+      {request.votes.toLocaleString('en')} <small>{request.votes === 1 ? 'vote' : 'votes'}</small>
     </>
+  )
+  if (!me || !votes || !isWaiting(request)) return <span class="vote">{count}</span>
+  return (
+    <div>
+      <button type="button" class={voted ? 'vote voted' : 'vote'} aria-pressed={voted} {...unlessBusy(action)}>
+        <span class="unseen">
+          Vote for <bdi>{title}</bdi>:
+        </span>
+        <Icon of={ThumbsUp} />
+        {count}
+      </button>
+      <Outcome of={action} />
+    </div>
+  )
+}
+
+function RequestFacts({ request }: { request: SkillRequest }) {
+  const { status, requester, fulfilledBy, createdAt } = request
+  return (
+    <p class="facts">
+      <Badge tone={status === 'fulfilled' ? 'good' : status === 'in_progress' ? 'fair' : 'plain'}>
+        {statusTitles[status].toLowerCase()}
+      </Badge>
+      {fulfilledBy && (
+        <span>
+          by <SkillLink name={fulfilledBy} />
+        </span>
+      )}
+      <span>
+        asked <Time at={createdAt} /> by {requester ? <UserLink name={requester.username} /> : 'a guest'}
+      </span>
+    </p>
   )
 }

@@ -1,19 +1,9 @@
 import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
-import { useLocation } from 'preact-iso'
 import { api } from '../../api.ts'
 import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import {
-  ActionButton,
-  ActionSelect,
-  ConfirmButton,
-  Field,
-  Form,
-  Select,
-  useAction,
-  type Fields,
-} from '../../ui/form.tsx'
-import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
+import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, type Fields } from '../../ui/form.tsx'
+import { type Column, DataTable, toNameColumn, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
 
 const roleWords: Readonly<Record<MemberRole, string>> = {
@@ -26,29 +16,19 @@ const roleWords: Readonly<Record<MemberRole, string>> = {
 
 /** The members of an organisation and the invited users, with their roles. */
 export function MembersSection({ organisation: { name: organisation, role }, mayAdminister }: SectionProps) {
-  const key = ['organisation', organisation]
-  const found = usePaged([...key, 'members'], (page) => api.listMembers({ organisation, page, limit: 50 }))
+  const found = usePaged(['organisation', organisation, 'members'], (page) =>
+    api.listMembers({ organisation, page, limit: 50 }),
+  )
   const me = useMe()!
-  const { route } = useLocation()
   // Only owners make owners.
   const roles = memberRoles.filter((one) => one !== 'owner' || mayDo(role, 'own') || me.role === 'admin')
   // The identity provider would undo a change of a member by a group.
   const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
   const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
-  const invite = useAction(({ username = '', role: given }: Fields) =>
-    api.putMember({ organisation, username, role: given as MemberRole }),
-  )
-  const remove = async ({ username }: Member) => {
-    await api.deleteMember({ organisation, username })
-    if (username === me.username) route('/account')
-  }
+  const invite = ({ username = '', role: given }: Fields) =>
+    api.putMember({ organisation, username, role: given as MemberRole })
   const columns: readonly Column<Member>[] = [
-    {
-      title: 'User',
-      names: true,
-      by: ({ username }) => username,
-      cell: ({ username }) => <UserLink name={username} />,
-    },
+    toNameColumn('User', ({ username }) => username, UserLink),
     {
       title: 'Role',
       by: (member) => memberRoles.indexOf(member.role),
@@ -75,14 +55,14 @@ export function MembersSection({ organisation: { name: organisation, role }, may
       cell: (member) => {
         const isSelf = member.username === me.username
         if (isSelf ? !isFree(member) : !mayChange(member)) return null
-        if (member.status === 'invited') {
-          return <ActionButton work={() => remove(member)}>Withdraw</ActionButton>
-        }
+        const remove = () => api.deleteMember({ organisation, username: member.username })
+        if (member.status === 'invited') return <ActionButton work={remove}>Withdraw</ActionButton>
         return (
           <ConfirmButton
             action={isSelf ? 'Leave' : 'Remove'}
             title={isSelf ? `Leave ${organisation}?` : `Remove ${member.username}?`}
-            work={() => remove(member)}
+            work={remove}
+            leadsTo={isSelf ? '/account' : undefined}
           >
             <p>
               {isSelf ? 'You lose' : `${member.username} loses`} access to its internal and private skills, and every
@@ -97,7 +77,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
     <>
       <DataTable of={found} items="members" label="Members" columns={columns} rowKey="username" />
       {mayAdminister && found.data && (
-        <Form card="Invite a member" action={invite} submit="Invite" done="Invited. Membership begins on acceptance.">
+        <Form card="Invite a member" work={invite} submit="Invite" done="Invited. Membership begins on acceptance.">
           <Field label="User" name="username" required maxLength={39} />
           <Select
             label="Role"

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useOrganisations } from '../../organisations.ts'
-import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
+import { Field, Form, type Fields } from '../../ui/form.tsx'
 import { ItemList } from '../../ui/page.tsx'
 import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 
@@ -10,10 +10,10 @@ import { Badge, NameLink, toCount } from '../../ui/parts.tsx'
 export function OrganisationList() {
   const { route } = useLocation()
   const found = useOrganisations()
-  const create = useAction(async ({ name = '', displayName }: Fields) => {
+  const create = async ({ name = '', displayName }: Fields) => {
     await api.createOrganisation({ name, displayName: displayName || undefined })
     route(addresses.organisation(name))
-  })
+  }
   return (
     <section aria-labelledby="organisations">
       <h2 id="organisations">Organisations</h2>
@@ -34,7 +34,7 @@ export function OrganisationList() {
           </li>
         )}
       </ItemList>
-      <Form card="Create an organisation" action={create} submit="Create">
+      <Form card="Create an organisation" work={create} submit="Create">
         <Field label="Organisation name" name="name" required maxLength={39} pattern="[a-z0-9]+(-[a-z0-9]+)*">
           Lower-case letters, digits and hyphens. Its skills are NAME/SKILL.
         </Field>

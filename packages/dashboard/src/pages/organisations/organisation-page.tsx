@@ -1,13 +1,13 @@
 import '../../styles/people.css'
-import { useLocation, useRoute } from 'preact-iso'
+import { useRoute } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, useAction, type Fields } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form } from '../../ui/form.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
-import { Page, Shown } from '../../ui/page.tsx'
+import { LoadedPage, Page } from '../../ui/page.tsx'
 import { Badge, LinkButton, Time, toCount, UserLink } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { forUsers } from '../placeholder-pages.tsx'
@@ -33,12 +33,7 @@ export default forUsers(() => {
   const { name = '', section = '' } = useRoute().params
   const found = useData(['organisation', name], () => api.getOrganisation({ organisation: name }))
   const isAdmin = useMe()?.role === 'admin'
-  if (!found.data)
-    return (
-      <Page title={name}>
-        <Shown of={found}>{() => null}</Shown>
-      </Page>
-    )
+  if (!found.data) return <LoadedPage title={name} of={found} children={() => null} />
   const { role, displayName, counts, createdAt } = found.data
   if (role === null && !isAdmin) {
     return (
@@ -85,24 +80,22 @@ export default forUsers(() => {
   )
 })
 
-function SettingsSection({ organisation: { name, displayName, role } }: SectionProps) {
-  const { route } = useLocation()
-  const rename = useAction((fields: Fields) =>
-    api.updateOrganisation({ organisation: name, displayName: fields.displayName }),
-  )
+function SettingsSection({ organisation: { name: organisation, displayName, role } }: SectionProps) {
   return (
     <>
-      <Form action={rename} submit="Save" done="Saved.">
+      <Form
+        work={(fields) => api.updateOrganisation({ organisation, displayName: fields.displayName })}
+        submit="Save"
+        done="Saved."
+      >
         <Field label="Display name" name="displayName" required maxLength={200} defaultValue={displayName} />
       </Form>
       {mayDo(role, 'own') && (
         <ConfirmButton
           action="Delete the organisation"
-          title={`Delete ${name}?`}
-          work={async () => {
-            await api.deleteOrganisation({ organisation: name })
-            route('/account')
-          }}
+          title={`Delete ${organisation}?`}
+          work={() => api.deleteOrganisation({ organisation })}
+          leadsTo="/account"
         >
           <p>Its members, teams and rules are deleted. Its name cannot be used again. This cannot be undone.</p>
           <p>Transfer or delete its skills and packs first: an organisation that has any is not deleted.</p>

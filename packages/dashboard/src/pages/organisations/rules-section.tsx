@@ -1,5 +1,4 @@
 import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
-import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { ActionButton, Check, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -10,14 +9,12 @@ import type { SectionProps } from '../../organisations.ts'
 
 /** What an organisation demands of new versions. */
 export function RulesSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
-  const key = ['organisation', organisation, 'policy']
-  const found = useData(key, () => api.getPolicy({ organisation }))
-  const [tried, setTried] = useState<{ policy: Policy } & Awaited<ReturnType<typeof api.testPolicy>>>()
+  const found = useData(['organisation', organisation, 'policy'], () => api.getPolicy({ organisation }))
   const preview = useAction(async (fields: Fields) => {
-    setTried(undefined)
     const policy = toPolicy(fields)
-    setTried({ policy, ...(await api.testPolicy({ organisation, policy })) })
+    return { policy, ...(await api.testPolicy({ organisation, policy })) }
   })
+  const tried = preview.result
   return (
     <Shown of={found}>
       {({ policy }) => (
@@ -28,7 +25,7 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
           </p>
           {mayAdminister ? (
             // What is saved is what the form has.
-            <div onInput={() => setTried(undefined)}>
+            <div onInput={preview.reset}>
               <Form action={preview} submit="Preview">
                 <PolicyFields policy={policy} />
               </Form>
@@ -56,9 +53,10 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
   )
 }
 
-function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) {
-  if (skills.length === 0) return <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
-  return (
+const Refused = ({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) =>
+  skills.length === 0 ? (
+    <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
+  ) : (
     <>
       <p>
         {skills.length} of {toCount(tested, 'stored skill')} would be refused:
@@ -79,7 +77,6 @@ function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api
       </ul>
     </>
   )
-}
 
 const verdicts = [
   ['', 'Any'],
@@ -103,9 +100,7 @@ function PolicyFields({ policy }: { policy: Policy }) {
         Usernames. Empty: all who may review.
       </Field>
       <Select label="Worst verdict of the scan" name="verdict" value={policy.verdict} options={verdicts} />
-      <Field label="Licences" name="licenses" defaultValue={join(licenses)}>
-        Such as MIT, Apache-2.0.
-      </Field>
+      <Field label="Licences" name="licenses" defaultValue={join(licenses)} hint="Such as MIT, Apache-2.0." />
       <Choices
         label="No version may have"
         name="withoutAccess"
@@ -118,32 +113,28 @@ function PolicyFields({ policy }: { policy: Policy }) {
       </Field>
       <Choices label="Required fields" name="requires" options={requirableFields} chosen={requires} />
       <Field label="Maximum bytes" name="sizeMax" type="number" min={1} defaultValue={sizeMax} />
-      <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern}>
-        As in acme-*.
-      </Field>
+      <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern} hint="As in acme-*." />
       <Choices label="Roles that may make a skill public" name="publicBy" options={memberRoles} chosen={publicBy} />
     </>
   )
 }
 
-function Choices<T extends string>(props: {
+const Choices = <T extends string>(props: {
   label: string
   name: string
   options: readonly T[]
   titles?: Readonly<Record<T, string>>
   chosen: readonly T[] | undefined
-}) {
-  return (
-    <fieldset>
-      <legend>{props.label}</legend>
-      {props.options.map((value) => (
-        <Check key={value} name={`${props.name}.${value}`} defaultChecked={props.chosen?.includes(value)}>
-          {props.titles?.[value] ?? value}
-        </Check>
-      ))}
-    </fieldset>
-  )
-}
+}) => (
+  <fieldset>
+    <legend>{props.label}</legend>
+    {props.options.map((value) => (
+      <Check key={value} name={`${props.name}.${value}`} defaultChecked={props.chosen?.includes(value)}>
+        {props.titles?.[value] ?? value}
+      </Check>
+    ))}
+  </fieldset>
+)
 
 /** The policy that the fields of the form demand; empty fields demand nothing. */
 function toPolicy(fields: Record<string, string>): Policy {
@@ -164,6 +155,4 @@ function toPolicy(fields: Record<string, string>): Policy {
   }
 }
 
-function unlessEmpty<T>(values: readonly T[]): T[] | undefined {
-  return values.length > 0 ? [...values] : undefined
-}
+const unlessEmpty = <T,>(values: readonly T[]): T[] | undefined => (values.length > 0 ? [...values] : undefined)

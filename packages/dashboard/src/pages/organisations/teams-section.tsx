@@ -2,16 +2,14 @@ import { type Team, type TeamRole, teamRoles } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { ActionButton, ConfirmButton, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, type Fields } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { NameLink, UserLink } from '../../ui/parts.tsx'
 import type { SectionProps } from '../../organisations.ts'
 
 /** The teams of an organisation: each gives its members one more role, on some skills. */
 export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
-  const key = ['organisation', organisation]
-  const found = usePaged([...key, 'teams'], (page) => api.listTeams({ organisation, page }))
-  const create = useAction(({ team = '' }: Fields) => api.putTeam({ organisation, team }))
+  const found = usePaged(['organisation', organisation, 'teams'], (page) => api.listTeams({ organisation, page }))
   return (
     <>
       <ItemList
@@ -28,7 +26,11 @@ export function TeamsSection({ organisation: { name: organisation }, mayAdminist
         )}
       </ItemList>
       {mayAdminister && found.data && (
-        <Form card="Create a team" action={create} submit="Create the team">
+        <Form
+          card="Create a team"
+          work={({ team = '' }) => api.putTeam({ organisation, team })}
+          submit="Create the team"
+        >
           <Field label="Team name" name="team" required maxLength={64} pattern="[a-z0-9]+(-[a-z0-9]+)*" />
         </Form>
       )}
@@ -41,10 +43,8 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
   const { name, members, skills } = team
   type Change = Omit<Parameters<typeof api.updateTeam>[0], 'organisation' | 'team'>
   const update = (change: Change) => api.updateTeam({ organisation, team: name, ...change })
-  const addMember = useAction(({ username = '' }: Fields) => update({ add: { members: [username] } }))
-  const addSkill = useAction(({ skill = '', role }: Fields) =>
-    update({ add: { skills: [{ name: skill, role: role as TeamRole }] } }),
-  )
+  const addSkill = ({ skill = '', role }: Fields) =>
+    update({ add: { skills: [{ name: skill, role: role as TeamRole }] } })
   const item = (children: ComponentChildren, what: string, remove: Change['remove']) => (
     <li key={what} class="row">
       {children}
@@ -63,7 +63,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           {members.length === 0 && <p class="faint">No members.</p>}
           <ul class="plain">{members.map((one) => item(<UserLink name={one} />, one, { members: [one] }))}</ul>
           {mayAdminister && (
-            <Form action={addMember} submit="Add the member">
+            <Form work={({ username = '' }) => update({ add: { members: [username] } })} submit="Add the member">
               <Field label="Member of the organisation" name="username" required />
             </Form>
           )}
@@ -83,10 +83,8 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
             )}
           </ul>
           {mayAdminister && (
-            <Form action={addSkill} submit="Give the role">
-              <Field label="Skill" name="skill" required>
-                Its name without the organisation.
-              </Field>
+            <Form work={addSkill} submit="Give the role">
+              <Field label="Skill" name="skill" required hint="Its name without the organisation." />
               <Select label="Role" name="role" value="reader" options={teamRoles} />
             </Form>
           )}

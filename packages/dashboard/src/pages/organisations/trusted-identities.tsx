@@ -2,7 +2,7 @@ import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, onlyFilled, Select, TextArea, type Fields } from '../../ui/form.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
 import type { SectionProps } from '../../organisations.ts'
 
@@ -40,18 +40,14 @@ const columns: readonly Column<TrustedPublisher>[] = [
 ]
 
 /** The CI jobs that may publish the skills of the signed-in user without a key. */
-export function TrustedIdentitiesPage() {
-  return (
-    <Page title="Publishing from CI">
-      <TrustedIdentities owner={useMe()!.username} />
-    </Page>
-  )
-}
+export const TrustedIdentitiesPage = () => (
+  <Page title="Publishing from CI">
+    <TrustedIdentities owner={useMe()!.username} />
+  </Page>
+)
 
 /** The CI jobs that may publish the skills of an organisation. */
-export function TrustedSection({ organisation }: SectionProps) {
-  return <TrustedIdentities owner={organisation.name} />
-}
+export const TrustedSection = ({ organisation }: SectionProps) => <TrustedIdentities owner={organisation.name} />
 
 function TrustedIdentities({ owner }: { owner: string }) {
   const found = usePaged(['trusted', owner], (page) => api.listTrustedPublishers({ owner, page }))
@@ -72,15 +68,14 @@ function TrustedIdentities({ owner }: { owner: string }) {
 function NewIdentity({ owner }: { owner: string }) {
   const [service, choose] = useState<string>('github')
   const fields = service in claimFields ? claimFields[service as Service] : []
-  const add = useAction(({ skill, issuer = '', more = '', ...claims }: Fields) =>
+  const add = ({ skill, issuer = '', more = '', ...claims }: Fields) =>
     api.putTrustedPublisher({
       target: skill ? `${owner}/${skill}` : owner,
       issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
-      claims: { ...readNamed(claims), ...readLines(more) },
-    }),
-  )
+      claims: { ...onlyFilled(claims), ...readLines(more) },
+    })
   return (
-    <Form card="Trust CI jobs" action={add} submit="Trust these jobs" done="Added.">
+    <Form card="Trust CI jobs" work={add} submit="Trust these jobs" done="Added.">
       <p class="hint">
         All that is filled in must fit, with its case; <code>*</code> stands for any text. The claims are shown with
         each version, and are public for ever if the skill is.
@@ -89,11 +84,7 @@ function NewIdentity({ owner }: { owner: string }) {
         Its name without {owner}. Empty: all skills of {owner}.
       </Field>
       <Select label="Jobs of" name="" value={service} options={serviceOptions} onChange={choose} />
-      {fields.length === 0 && (
-        <Field label="Issuer" name="issuer" type="url" required>
-          The iss of its tokens.
-        </Field>
-      )}
+      {fields.length === 0 && <Field label="Issuer" name="issuer" type="url" required hint="The iss of its tokens." />}
       {fields.map(([claim, label, example], place) => (
         <Field key={claim} label={label} name={claim} maxLength={500} required={place === 0}>
           As in {example}.
@@ -104,58 +95,40 @@ function NewIdentity({ owner }: { owner: string }) {
         label={fields.length === 0 ? 'Claims' : 'Other claims'}
         name="more"
         required={fields.length === 0}
-      >
-        One per line, as in ref_protected=true.
-      </TextArea>
+        hint="One per line, as in ref_protected=true."
+      />
     </Form>
   )
 }
 
-function Remove({ of: { id, target, issuer, claims } }: { of: TrustedPublisher }) {
-  return (
-    <ConfirmButton action="Remove" title="Trust these jobs no longer?" work={() => api.deleteTrustedPublisher({ id })}>
-      <Claims of={{ claims }} />
-      <p>
-        Jobs of {toIssuerText(issuer)} with these claims can no longer publish {toTargetText(target)}. Keys that they
-        were given end at once, so a job that is running fails. Published versions stay, and continue to name these
-        claims.
-      </p>
-    </ConfirmButton>
-  )
-}
+const Remove = ({ of: { id, target, issuer, claims } }: { of: TrustedPublisher }) => (
+  <ConfirmButton action="Remove" title="Trust these jobs no longer?" work={() => api.deleteTrustedPublisher({ id })}>
+    <Claims of={{ claims }} />
+    <p>
+      Jobs of {toIssuerText(issuer)} with these claims can no longer publish {toTargetText(target)}. Keys that they were
+      given end at once, so a job that is running fails. Published versions stay, and continue to name these claims.
+    </p>
+  </ConfirmButton>
+)
 
-function Claims({ of: { claims } }: { of: Pick<TrustedPublisher, 'claims'> }) {
-  return (
-    <div>
-      {Object.entries(claims).map(([name, value]) => (
-        <div key={name}>
-          {name}: <code>{value}</code>
-        </div>
-      ))}
-    </div>
-  )
-}
+const Claims = ({ of: { claims } }: { of: Pick<TrustedPublisher, 'claims'> }) => (
+  <div>
+    {Object.entries(claims).map(([name, value]) => (
+      <div key={name}>
+        {name}: <code>{value}</code>
+      </div>
+    ))}
+  </div>
+)
 
-function toTargetText(target: string): string {
-  return target.includes('/') ? target : `all of ${target}`
-}
+const toTargetText = (target: string): string => (target.includes('/') ? target : `all of ${target}`)
 
-function toIssuerText(issuer: string): string {
-  return services.find(([, service]) => service.issuer === issuer)?.[1].title ?? issuer
-}
-
-/** The claims of the fields that are filled in. */
-function readNamed(claims: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
-}
+const toIssuerText = (issuer: string): string =>
+  services.find(([, service]) => service.issuer === issuer)?.[1].title ?? issuer
 
 /** The claims of a text with one `name=value` per line. The node names a claim without a name or value as invalid. */
 function readLines(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...value] = line.split('=')
-      return [name.trim(), value.join('=').trim()]
-    }),
-  )
+  const pairs = lines.map((line) => line.split('='))
+  return Object.fromEntries(pairs.map(([name = '', ...value]) => [name.trim(), value.join('=').trim()]))
 }

@@ -1,6 +1,5 @@
 import type { DmcaCase } from '@skillstead/protocol'
 import { useRoute } from 'preact-iso'
-import { useState } from 'preact/hooks'
 import { api, apiWith, useData } from '../../api.ts'
 import { Check, Field, Form, TextArea, useAction, type Fields } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
@@ -16,14 +15,26 @@ export default function TakedownPage() {
 
 function Case({ id }: { id: string }) {
   const found = useData(['dmca', 'case', id], () => api.getDmca({ id }))
-  const [opened, open] = useState<DmcaCase>()
+  // The token is sent with one request and not stored.
+  const unlock = useAction(({ token = '' }: Fields) => apiWith({ caseToken: token.trim() }).getDmca({ id }))
   return (
     <Page title="Takedown case" aside={<a href="/takedowns">Takedowns</a>}>
       <Shown of={found}>
         {(known) => (
           <>
-            <CaseShown of={opened ?? known} />
-            {!opened && !known.notice && <Unlock id={id} onOpened={open} />}
+            <CaseShown of={unlock.result ?? known} />
+            {!unlock.result && !known.notice && (
+              <Form card="Use the token of this case" action={unlock} submit="Show what was stated">
+                <Field
+                  label="Token"
+                  name="token"
+                  type="password"
+                  required
+                  autocomplete="off"
+                  hint="It begins with sct_."
+                />
+              </Form>
+            )}
             {known.status === 'removed' && <CounterNotice id={id} />}
           </>
         )}
@@ -32,43 +43,26 @@ function Case({ id }: { id: string }) {
   )
 }
 
-function CaseShown({ of }: { of: DmcaCase }) {
-  return (
-    <>
-      <p class="facts">
-        <Badge>{toWords(of.status)}</Badge>
-        {of.skill && <SkillLink name={of.skill.fullName} />}
-        <Time at={of.submittedAt} verb="sent" />
-        {of.counterNoticeUntil && (
-          <span>
-            restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
-          </span>
-        )}
-        <code>{of.id}</code>
-      </p>
-      <Statements of={of} />
-    </>
-  )
-}
-
-/** The token is sent with one request and not stored. */
-function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
-  const action = useAction(async ({ token = '' }: Fields) => {
-    onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
-  })
-  return (
-    <Form card="Use the token of this case" action={action} submit="Show what was stated">
-      <Field label="Token" name="token" type="password" required autocomplete="off">
-        It begins with sct_.
-      </Field>
-    </Form>
-  )
-}
+const CaseShown = ({ of }: { of: DmcaCase }) => (
+  <>
+    <p class="facts">
+      <Badge>{toWords(of.status)}</Badge>
+      {of.skill && <SkillLink name={of.skill.fullName} />}
+      <Time at={of.submittedAt} verb="sent" />
+      {of.counterNoticeUntil && (
+        <span>
+          restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
+        </span>
+      )}
+      <code>{of.id}</code>
+    </p>
+    <Statements of={of} />
+  </>
+)
 
 function CounterNotice({ id }: { id: string }) {
-  const [isSent, send] = useState(false)
-  const action = useAction(async (fields: Fields) => {
-    await api.submitCounterNotice({
+  const action = useAction((fields: Fields) =>
+    api.submitCounterNotice({
       id,
       name: fields.name!,
       email: fields.email!,
@@ -78,10 +72,9 @@ function CounterNotice({ id }: { id: string }) {
       goodFaith: true,
       jurisdictionConsent: true,
       signature: fields.signature!,
-    })
-    send(true)
-  })
-  if (isSent) {
+    }),
+  )
+  if (action.done) {
     return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }
   return (
@@ -102,9 +95,7 @@ function CounterNotice({ id }: { id: string }) {
         <Check name="jurisdictionConsent" required>
           I consent to the jurisdiction of the court of my district, and accept service of process from the claimant.
         </Check>
-        <Field label="Signature" name="signature" required maxLength={200}>
-          Your full name, typed.
-        </Field>
+        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
       </Form>
     </details>
   )

@@ -2,8 +2,6 @@ import { api, useData } from '../../api.ts'
 import { Time, Badge } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 
-type Reputation = Awaited<ReturnType<typeof api.getReputation>>
-
 /** The maximum of each component: docs/reputation.md. */
 const components = [
   { name: 'reviews', title: 'Reviews', most: 250 },
@@ -19,86 +17,80 @@ export function ReputationCard({ username }: { username: string }) {
   return (
     <section class="card" aria-label="Reputation">
       <h2>Reputation</h2>
-      <Shown of={reputation}>{(data) => <Parts reputation={data} />}</Shown>
+      <Shown of={reputation}>
+        {({ score, level, rank, verified, badges, computedAt, components: points }) => (
+          <>
+            <p class="score">
+              {score.toLocaleString('en')} <small>of 1,000</small>
+            </p>
+            <p>
+              <strong>{level}</strong>, rank {rank.toLocaleString('en')}
+            </p>
+            <Components of={points} />
+            {verified.length > 0 && (
+              <>
+                <h3>Verified</h3>
+                <VerifiedMethods methods={verified} />
+              </>
+            )}
+            {badges.length > 0 && (
+              <>
+                <h3>Badges</h3>
+                <ul class="badges">
+                  {badges.map(({ id, title, since }) => (
+                    <li key={id}>
+                      {title} <Time at={since} faint />
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )}
+            <p class="faint">
+              Computed <Time at={computedAt} />
+            </p>
+          </>
+        )}
+      </Shown>
     </section>
   )
 }
 
-function Parts({ reputation }: { reputation: Reputation }) {
-  const { score, level, rank, verified, badges, computedAt } = reputation
-  return (
-    <>
-      <p class="score">
-        {score.toLocaleString('en')} <small>of 1,000</small>
-      </p>
-      <p>
-        <strong>{level}</strong>, rank {rank.toLocaleString('en')}
-      </p>
-      <Components of={reputation.components} />
-      {verified.length > 0 && (
-        <>
-          <h3>Verified</h3>
-          <VerifiedMethods methods={verified} />
-        </>
-      )}
-      {badges.length > 0 && (
-        <>
-          <h3>Badges</h3>
-          <ul class="badges">
-            {badges.map(({ id, title, since }) => (
-              <li key={id}>
-                {title} <Time at={since} faint />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <p class="faint">
-        Computed <Time at={computedAt} />
-      </p>
-    </>
-  )
-}
-
-function Components({ of }: { of: Reputation['components'] }) {
-  return (
-    <table class="components">
-      <caption class="unseen">Components of the score</caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">Component</th>
-          <th scope="col">Points</th>
+const Components = ({ of }: { of: Awaited<ReturnType<typeof api.getReputation>>['components'] }) => (
+  <table class="components">
+    <caption class="unseen">Components of the score</caption>
+    <thead class="unseen">
+      <tr>
+        <th scope="col">Component</th>
+        <th scope="col">Points</th>
+      </tr>
+    </thead>
+    <tbody>
+      {components.map(({ name, title, most }) => (
+        <tr key={name}>
+          <th scope="row">
+            {title}
+            <meter min={0} max={most} value={of[name]} aria-label={title} />
+          </th>
+          <td>
+            {of[name]} of {most}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {components.map(({ name, title, most }) => (
-          <tr key={name}>
-            <th scope="row">
-              {title}
-              <meter min={0} max={most} value={of[name]} aria-label={title} />
-            </th>
-            <td>
-              {of[name]} of {most}
-            </td>
-          </tr>
-        ))}
-        {of.penalties < 0 && (
-          <tr>
-            <th scope="row">Penalties</th>
-            <td class="bad">{of.penalties}</td>
-          </tr>
-        )}
-      </tbody>
-    </table>
-  )
-}
+      ))}
+      {of.penalties < 0 && (
+        <tr>
+          <th scope="row">Penalties</th>
+          <td class="bad">{of.penalties}</td>
+        </tr>
+      )}
+    </tbody>
+  </table>
+)
 
 const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
 
 /** The method by which an author was verified; empty for unverified authors. */
-export function VerifiedMethods({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) {
-  if (methods.length === 0) return null
-  return (
+export const VerifiedMethods = ({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) =>
+  methods.length > 0 && (
     <span class="row">
       {methods.map((method) => (
         <Badge key={method} tone="good">
@@ -107,4 +99,3 @@ export function VerifiedMethods({ methods }: { methods: readonly (keyof typeof m
       ))}
     </span>
   )
-}

@@ -38,24 +38,23 @@ function Author({ username }: { username: string }) {
   )
 }
 
-function Heading({ user: { avatarUrl, displayName, username } }: { user: User }) {
-  return (
-    <span class="person">
-      <Picture path={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
-      <span>
-        <bdi>{displayName || username}</bdi>
-        {displayName && displayName !== username && (
-          <small>
-            <bdi>{username}</bdi>
-          </small>
-        )}
-      </span>
+const Heading = ({ user: { avatarUrl, displayName, username } }: { user: User }) => (
+  <span class="person">
+    <Picture path={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
+    <span>
+      <bdi>{displayName || username}</bdi>
+      {displayName && displayName !== username && (
+        <small>
+          <bdi>{username}</bdi>
+        </small>
+      )}
     </span>
-  )
-}
+  </span>
+)
 
 function Profile({ user }: { user: User }) {
   const { counts } = user
+  const me = useMe()
   const isOrganisation = user.kind === 'organisation'
   const { data } = useOrganisations(isOrganisation)
   const role = data?.organisations.find(({ name }) => name === user.username)?.role
@@ -77,7 +76,15 @@ function Profile({ user }: { user: User }) {
       <div class="side-by-side">
         <section aria-label="Skills">
           <h2>Skills</h2>
-          {user.skills.length === 0 ? <NoSkills username={user.username} /> : <SkillList skills={user.skills} />}
+          {user.skills.length > 0 ? (
+            <SkillList skills={user.skills} />
+          ) : me?.username === user.username ? (
+            <Empty>
+              You have no public skills. <a href="/account/publish">Publish one</a>
+            </Empty>
+          ) : (
+            <Empty>No public skills here.</Empty>
+          )}
           <Pager page={user.page} totalPages={user.totalPages} />
         </section>
         <aside>
@@ -88,31 +95,12 @@ function Profile({ user }: { user: User }) {
   )
 }
 
-function NoSkills({ username }: { username: string }) {
-  const isSelf = useMe()?.username === username
-  return (
-    <Empty>
-      {isSelf ? (
-        <>
-          You have no public skills. <a href="/account/publish">Publish one</a>
-        </>
-      ) : (
-        'No public skills here.'
-      )}
-    </Empty>
-  )
-}
-
 /** A button that follows or unfollows an author, for signed-in users other than that author. */
 function FollowButton({ username }: { username: string }) {
   const me = useMe()
-  if (!me || me.username === username) return null
-  return <Follow username={username} />
-}
-
-function Follow({ username }: { username: string }) {
-  const { data } = useData(['follow', username], () => api.getFollow({ username }))
-  if (!data) return null
+  const isOther = Boolean(me) && me?.username !== username
+  const { data } = useData(['follow', username], () => api.getFollow({ username }), isOther)
+  if (!isOther || !data) return null
   const work = () => (data.following ? api.unfollowUser({ username }) : api.followUser({ username }))
   return (
     <div>

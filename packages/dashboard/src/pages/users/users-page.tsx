@@ -12,17 +12,10 @@ const columns: readonly Column<Author>[] = [
   { title: 'Score', number: true, cell: ({ score }) => score.toLocaleString('en') },
   { title: 'Level', cell: ({ level }) => level },
   { title: 'Verified', cell: ({ verified }) => <VerifiedMethods methods={verified} /> },
-  {
-    title: 'Badges',
-    cell: ({ badges }) => (
-      <span class="row">
-        {badges.map(({ id, title }) => (
-          <Badge key={id}>{title}</Badge>
-        ))}
-      </span>
-    ),
-  },
+  { title: 'Badges', cell: ({ badges }) => <span class="row">{badges.map(toBadge)}</span> },
 ]
+
+const toBadge = ({ id, title }: Author['badges'][number]) => <Badge key={id}>{title}</Badge>
 
 /** The authors with the highest reputation. */
 export default function UsersPage() {

@@ -2,46 +2,41 @@ import { cutList } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
-import { Outcome, useAction, Field, Form, Select, TextArea, type Fields } from '../../../ui/form.tsx'
+import { Outcome, onlyFilled, useAction, Field, Form, Select, TextArea, type Fields } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
-import { mayDo, useOrganisations, toVisibilityFields, toVisibilityOptions } from '../../../organisations.ts'
-import { useMe } from '../../../session.ts'
-import { NameLink } from '../../../ui/parts.tsx'
+import { useOwners, toVisibilityFields, toVisibilityOptions } from '../../../organisations.ts'
+import { NameLink, Notice } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
 
 /** Publishes a skill in three steps: drop, preview, publish. Nothing is stored before the last step. */
 export function PublishPage() {
-  const [upload, setUpload] = useState<Upload>()
-  const [outline, setOutline] = useState<Outline>()
-  const [published, setPublished] = useState<Published>()
-  const look = useAction(async ({ taken, wishes }: { taken: Upload; wishes: Wishes }) => {
-    setOutline(undefined)
-    setOutline({ wishes, result: await publishUpload(taken, wishes, true) })
-  }, true)
+  const look = useAction(
+    async ({ taken, wishes }: { taken: Upload; wishes: Wishes }): Promise<Outline> => ({
+      wishes,
+      result: await publishUpload(taken, wishes, true),
+    }),
+    true,
+  )
+  const go = useAction(() => publishUpload(upload!, look.result!.wishes, false))
   const take = useAction(async (event: Event) => {
-    setPublished(undefined)
-    setUpload(undefined)
-    setOutline(undefined)
+    go.reset()
+    look.reset()
     const taken = await readDrop(event).catch((error: Error) => {
       throw new DropError(error.message)
     })
-    setUpload(taken)
     look.run({ taken, wishes: {} })
+    return taken
   }, true)
-  const go = useAction(async () => {
-    setPublished(await publishUpload(upload!, outline!.wishes, false))
-    setUpload(undefined)
-    setOutline(undefined)
-  })
+  const upload = take.result
   return (
     <Page
       title="Publish a skill"
       hint="A skill is a folder with a SKILL.md. The node first scans it and shows what it would publish; nothing is stored yet."
     >
-      {published && <Done published={published} />}
+      {go.result && <Done published={go.result} />}
       <DropZone onDrop={take.run} />
       {take.error instanceof DropError ? (
         <p class="problem" role="alert">
@@ -50,13 +45,13 @@ export function PublishPage() {
       ) : (
         <Outcome of={take} />
       )}
-      {upload && (
+      {upload && !go.result && (
         <section aria-label={`Publishing ${upload.title}`}>
           <Settings key={upload.title} busy={look.busy} onChange={(wishes) => look.run({ taken: upload, wishes })} />
           <Outcome of={look} />
           {upload.leftOut.length > 0 && <LeftOut files={upload.leftOut} />}
           {look.busy && <p role="status">Reading and scanning {upload.title}…</p>}
-          {outline && !look.busy && <Preview outline={outline} publish={go} />}
+          {look.result && <Preview outline={look.result} publish={go} />}
         </section>
       )}
     </Page>
@@ -66,9 +61,8 @@ export function PublishPage() {
 /** An error in the dropped files, with a message of the dashboard. */
 class DropError extends Error {}
 
-function publishUpload({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
-  return api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
-}
+const publishUpload = ({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> =>
+  api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
 
 const leftOutShownMax = 5
 
@@ -82,30 +76,23 @@ function LeftOut({ files }: { files: Upload['leftOut'] }) {
   )
 }
 
-function Done({ published: { skill, version, quarantined } }: { published: Published }) {
-  if (quarantined?.reason === 'approval') {
-    return (
-      <p class="notice fair" role="status">
-        {quarantined.fullName} {quarantined.version} waits for approval: it is published when its reviewers approve it.{' '}
-        <a href={addresses.review(quarantined.id)}>See the submission.</a>
-      </p>
-    )
-  }
-  if (quarantined) {
-    return (
-      <p class="notice fair" role="status">
-        {quarantined.fullName} {quarantined.version} was quarantined by the scan policy of this node until an
-        administrator releases it.
-      </p>
-    )
-  }
-  return (
-    <p class="notice good" role="status">
+const Done = ({ published: { skill, version, quarantined } }: { published: Published }) =>
+  quarantined?.reason === 'approval' ? (
+    <Notice tone="fair">
+      {quarantined.fullName} {quarantined.version} waits for approval: it is published when its reviewers approve it.{' '}
+      <a href={addresses.review(quarantined.id)}>See the submission.</a>
+    </Notice>
+  ) : quarantined ? (
+    <Notice tone="fair">
+      {quarantined.fullName} {quarantined.version} was quarantined by the scan policy of this node until an
+      administrator releases it.
+    </Notice>
+  ) : (
+    <Notice>
       Published <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} /> {version.version}.{' '}
       <a href={addresses.skill(skill.fullName, 'security')}>See the scan findings.</a>
-    </p>
+    </Notice>
   )
-}
 
 /** A drop zone for a folder, an archive or a SKILL.md; buttons do the same for keyboards and phones. */
 function DropZone({ onDrop }: { onDrop(event: Event): void }) {
@@ -145,35 +132,19 @@ const unchanged = ['', 'Unchanged; public for a new skill'] as const
 
 /** Settings of the publication; they apply to the next preview. */
 function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
-  const me = useMe()!
-  const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  const owners = useOwners()
   const [owner, setOwner] = useState('')
-  const owners = organisations.map(({ name, displayName }) => [name, displayName || name] as const)
-  const change = ({ visibility, ...fields }: Fields) => {
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
-    onChange({ ...given, ...toVisibilityFields(visibility, owner || undefined) })
-  }
+  const change = ({ visibility, ...fields }: Fields) =>
+    onChange({ ...onlyFilled(fields), ...toVisibilityFields(visibility, owner || undefined) })
   return (
     <Form
-      card={owners.length > 0 ? 'Owner, version, changes, visibility' : 'Version, changes, visibility'}
+      card={owners.length > 1 ? 'Owner, version, changes, visibility' : 'Version, changes, visibility'}
       action={{ run: change, busy, done: false, error: null }}
       submit="Check again"
     >
-      {owners.length > 0 && (
-        <Select
-          label="Owner"
-          name="owner"
-          value={owner}
-          options={[['', `${me.username}, you`], ...owners]}
-          onChange={setOwner}
-        />
-      )}
-      <Field label="Name" name="name">
-        Empty: the name in SKILL.md.
-      </Field>
-      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*">
-        Empty: the next patch version.
-      </Field>
+      {owners.length > 1 && <Select label="Owner" name="owner" value={owner} options={owners} onChange={setOwner} />}
+      <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
+      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
       <TextArea label="What changed" name="changelog" maxLength={10000} />
       <Select label="Visibility" name="visibility" options={[unchanged, ...toVisibilityOptions(owner || undefined)]} />
     </Form>

@@ -32,9 +32,7 @@ export async function readDrop(event: Event): Promise<Upload> {
   return { ...(await packDroppedFolder(files, root)), leftOut: listSkipped(found.map(toFilePath), root) }
 }
 
-function isArchive({ name }: File): boolean {
-  return /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
-}
+const isArchive = ({ name }: File): boolean => /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
 
 async function toArchiveUpload(file: File): Promise<Upload> {
   const body = new Uint8Array(await file.arrayBuffer())
@@ -48,11 +46,7 @@ async function packDroppedFolder(files: readonly FileWithPath[], root: string): 
   for (const [place, file] of files.entries()) {
     entries[paths[place]!.slice(root.length)] = new Uint8Array(await file.arrayBuffer())
   }
-  return {
-    contentType: 'application/zip',
-    body: zipSync(entries),
-    title: root.split('/').at(-2) ?? paths[0]!,
-  }
+  return { contentType: 'application/zip', body: zipSync(entries), title: root.split('/').at(-2) ?? paths[0]! }
 }
 
 /** The folder of the topmost SKILL.md; all other files must be below it. */
@@ -89,6 +83,5 @@ function refuseNestedGit(paths: readonly string[], root: string): void {
 }
 
 /** Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
-function toFilePath(file: FileWithPath): string {
-  return (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
-}
+const toFilePath = (file: FileWithPath): string =>
+  (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')

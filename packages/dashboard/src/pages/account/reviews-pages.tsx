@@ -1,19 +1,62 @@
 import '../../styles/skill.css'
-import type { QuarantinedDetails } from '@skillstead/protocol'
-import { useLocation, useRoute } from 'preact-iso'
-import { useEffect, useState } from 'preact/hooks'
+import type { QuarantinedVersion, QuarantinedDetails } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { FilePatches } from '../../ui/file-patches.tsx'
-import { Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
-import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction, type Fields } from '../../ui/form.tsx'
-import { LoadedPage, Page, Shown } from '../../ui/page.tsx'
-import { Badge, Time, UserText, UserLink, By } from '../../ui/parts.tsx'
+import { verdictTones, Findings, Verdict, ChangeReport } from '../../ui/findings.tsx'
+import { type Column, DataTable, Page, toTimeColumn, usePaged, LoadedPage, Shown } from '../../ui/page.tsx'
+import { Badge, UserLink, toCount, Time, UserText, By } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
-import { toApprovalWords } from './reviews-page.tsx'
+import { useLocation, useRoute } from 'preact-iso'
+import { useEffect, useState } from 'preact/hooks'
+import { FilePatches } from '../../ui/file-patches.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, type Fields } from '../../ui/form.tsx'
 
-type Comment = QuarantinedDetails['comments'][number]
+/** The versions that wait for the user as a reviewer, and the user's own submissions. */
+export function ReviewsPage() {
+  const me = useMe()!
+  const found = usePaged(['quarantine', 'own'], (page) => api.listQuarantined({ own: true, page }))
+  const columns: readonly Column<QuarantinedVersion>[] = [
+    { title: 'Version', names: true, by: ({ fullName }) => fullName, cell: (one) => <ReviewLink of={one} /> },
+    {
+      title: 'By',
+      by: ({ publisher }) => publisher.username,
+      cell: ({ publisher: { username } }) => (username === me.username ? 'you' : <UserLink name={username} />),
+    },
+    { title: 'Scan', cell: ({ security: { verdict } }) => <Badge tone={verdictTones[verdict]}>{verdict}</Badge> },
+    { title: 'Waits for', cell: ({ approvals }) => (approvals ? toApprovalWords(approvals) : 'an administrator') },
+    toTimeColumn('Submitted', ({ createdAt }) => createdAt),
+  ]
+  return (
+    <Page
+      title="Approvals"
+      hint="Versions that wait for your approval, and your own versions that are not published yet."
+    >
+      <DataTable of={found} items="quarantined" label="Versions that wait" columns={columns}>
+        No version waits. Versions of organisations that demand approval appear here, for their reviewers and authors.
+      </DataTable>
+    </Page>
+  )
+}
+
+const VersionName = ({ of }: { of: QuarantinedVersion }) => (
+  <>
+    <FullName name={of.fullName} /> {of.version}
+  </>
+)
+
+/** A link to the page of a submitted version. */
+export const ReviewLink = ({ of }: { of: QuarantinedVersion }) => (
+  <a href={addresses.review(of.id)}>
+    <VersionName of={of} />
+  </a>
+)
+
+/** How far the approval of a version is, in words. */
+export const toApprovalWords = (of: NonNullable<QuarantinedVersion['approvals']>): string =>
+  `${of.given} of ${toCount(of.needed, 'approval')}${of.changesRequested ? ', changes requested' : ''}`
+
+type Place = { readonly path: string; readonly line: number }
 
 /** A submitted version with what reviewers look at: its difference, findings and comments; and their decision. */
 export function ReviewPage() {
@@ -28,26 +71,16 @@ export function ReviewPage() {
 
 function Submission({ of }: { of: QuarantinedDetails }) {
   const { id, fullName, version, publisher, approvals, security, change, reviews, comments } = of
-  const [place, setPlace] = useState<{ path: string; line: number }>()
+  const [place, setPlace] = useState<Place>()
   const diff = useData(['quarantine', 'diff', id], () => api.diffQuarantined({ id }))
   return (
-    <Page
-      title={`${fullName} ${version}`}
-      heading={
-        <>
-          <FullName name={fullName} /> {version}
-        </>
-      }
-      aside={<Decision of={of} />}
-    >
+    <Page title={`${fullName} ${version}`} heading={<VersionName of={of} />} aside={<Decision of={of} />}>
       <p class="facts">
         <By name={publisher.username} />
         <Time at={of.createdAt} verb="submitted" />
-        {approvals ? (
-          <Badge tone={approvals.changesRequested ? 'bad' : 'fair'}>{toApprovalWords(approvals)}</Badge>
-        ) : (
-          <Badge tone="fair">waits for an administrator</Badge>
-        )}
+        <Badge tone={approvals?.changesRequested ? 'bad' : 'fair'}>
+          {approvals ? toApprovalWords(approvals) : 'waits for an administrator'}
+        </Badge>
         {reviews.map(({ username, verdict, at }) => (
           <span key={username}>
             <bdi>{username}</bdi> {verdict === 'approved' ? 'approved' : 'requested changes'} <Time at={at} />
@@ -95,38 +128,36 @@ function Submission({ of }: { of: QuarantinedDetails }) {
   )
 }
 
-function OneComment({ of: { username, path, line, body, createdAt }, hasPlace }: { of: Comment; hasPlace?: boolean }) {
-  return (
-    <div class="card">
-      <p class="facts">
-        <UserLink name={username} />
-        {hasPlace && path !== null && (
-          <span>
-            <bdi>{path}</bdi>
-            {line !== null && `, line ${line}`}
-          </span>
-        )}
-        <Time at={createdAt} />
-      </p>
-      <UserText class="said-text">{body}</UserText>
-    </div>
-  )
-}
+const OneComment = ({ of, hasPlace }: { of: QuarantinedDetails['comments'][number]; hasPlace?: boolean }) => (
+  <div class="card">
+    <p class="facts">
+      <UserLink name={of.username} />
+      {hasPlace && of.path !== null && (
+        <span>
+          <bdi>{of.path}</bdi>
+          {of.line !== null && `, line ${of.line}`}
+        </span>
+      )}
+      <Time at={of.createdAt} />
+    </p>
+    <UserText class="said-text">{of.body}</UserText>
+  </div>
+)
 
 /** A comment on the version, on a file, or on a line of it. */
-function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: string; line: number } | undefined }) {
+function CommentForm({ of, place }: { of: QuarantinedDetails; place: Place | undefined }) {
   const [sent, setSent] = useState(0)
   // The form is below the lines.
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
   }, [place])
-  const action = useAction(async ({ body = '', path, line }: Fields) => {
+  const send = async ({ body = '', path, line }: Fields) => {
     const on = path ? { path, line: line ? Number(line) : undefined } : {}
     await api.commentQuarantined({ id: of.id, body, ...on })
     setSent(sent + 1)
-  })
+  }
   return (
-    <Form key={sent} action={action} submit="Comment">
+    <Form key={sent} work={send} submit="Comment">
       <TextArea label="Comment" name="body" required maxLength={10_000} />
       <Select
         key={`on ${place?.path}`}
@@ -162,10 +193,8 @@ function Decision({ of: { id, fullName, version, publisher, mayReview, published
         <ConfirmButton
           action={isOwn ? 'Withdraw' : 'Reject'}
           title={`${isOwn ? 'Withdraw' : 'Reject'} ${fullName} ${version}?`}
-          work={async () => {
-            await api.deleteQuarantined({ id })
-            route('/account/reviews')
-          }}
+          work={() => api.deleteQuarantined({ id })}
+          leadsTo="/account/reviews"
         >
           <p>The version is deleted and will not be published. This cannot be undone.</p>
         </ConfirmButton>
