@@ -5,6 +5,7 @@ import { bakeRules } from './bake-rules.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { findThreads, listThreads } from './find-threads.ts'
 import { leaveOutCertificates } from './leave-out-certificates.ts'
+import { toAscii } from './to-ascii.ts'
 import { optionalPackages, takeUsedParts } from './used-parts.ts'
 
 const packages = join(import.meta.dirname, '../..')
@@ -29,12 +30,22 @@ export async function bundleClone(folder: string, programs: Readonly<Record<stri
       leaveOutCertificates(),
       findThreads(),
       keepPlaces(),
+      escapeNonAscii(),
     ],
     checks: { emptyImportMeta: false },
     logLevel: 'warn',
   })
   await bundle.write({ dir: folder, format: 'esm', comments: { jsdoc: false }, chunkFileNames: '[name]-[hash].js' })
   await bundle.close()
+}
+
+function escapeNonAscii(): Plugin {
+  return {
+    name: 'escape-non-ascii',
+    generateBundle(_options, files) {
+      for (const file of Object.values(files)) if (file.type === 'chunk') file.code = toAscii(file.code)
+    },
+  }
 }
 
 /** The database driver looks for its native file next to itself. */

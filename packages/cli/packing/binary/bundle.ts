@@ -5,6 +5,7 @@ import { bakeRules } from '../bake-rules.ts'
 import { bakeTokens } from '../bake-tokens.ts'
 import { bundleRequired } from '../bundle-required.ts'
 import { leaveOutCertificates } from '../leave-out-certificates.ts'
+import { toAscii } from '../to-ascii.ts'
 import { optionalPackages, takeUsedParts } from '../used-parts.ts'
 
 const packages = join(import.meta.dirname, '../../..')
@@ -62,7 +63,7 @@ export async function bundleProgram(target: string): Promise<Chunks> {
   return new Map(
     chunks.map(({ fileName, code }) => [
       fileName,
-      `(function (exports, require, module, __filename = '/skillstead.js') {${code}\n})`,
+      `(function (exports, require, module, __filename = '/skillstead.js') {${toAscii(code)}\n})`,
     ]),
   )
 }
