@@ -34,10 +34,9 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   const main = file(`.built/${build}/main.js`)
   const bundled = await readFile(main, 'utf8')
   // One other character doubles the memory of a file of the bundle.
-  for (const path of await readdir(file(`.built/${build}`), { recursive: true })) {
-    if (path.endsWith('.js'))
-      expect(await readFile(file(`.built/${build}/${path}`), 'latin1'), path).not.toMatch(/[\x80-\xff]/)
-  }
+  const scripts = (await readdir(file(`.built/${build}`), { recursive: true })).filter((path) => path.endsWith('.js'))
+  for (const path of scripts)
+    expect(await readFile(file(`.built/${build}/${path}`), 'latin1'), path).not.toMatch(/[\x80-\xff]/)
   await writeFile(main, `${bundled}\nconsole.log('bundled')\n`)
   expect(await version()).toMatch(/^\d.*\nbundled$/)
 
