@@ -23,7 +23,7 @@ const abouts: Readonly<Record<StageName, string>> = {
   node: 'Node itself',
   code: 'the code of the registry and the server',
   database: 'an open database without an index, after a list',
-  index: 'the index of all skills; the rest of resident is pages of the database that it was read from',
+  index: 'the index of all skills; the rest of resident is free memory of V8 and malloc, and pages of the database',
   searches: 'what searches leave behind',
   responses: 'cached responses, after the details of every skill',
   threads: 'worker threads, after eight publishes',

@@ -13,14 +13,13 @@ import { PostingLists } from './posting-lists.ts'
 export class Postings {
   readonly #lists = new PostingLists()
   readonly #terms = new TermTable()
-  #hashes = new Int32Array(1024)
   #lastEntries = new Int32Array(1024)
   #counts = new Int32Array(1024)
   #size = 0
 
   /** Bytes of memory. */
   get bytes(): number {
-    return this.#lists.bytes + this.#terms.bytes + this.#counts.length * 12
+    return this.#lists.bytes + this.#terms.bytes + this.#counts.length * 8
   }
 
   /** Number of terms. Terms are numbered in the order in which they were first added. */
@@ -35,7 +34,7 @@ export class Postings {
 
   /** The hash of a term by its number. */
   hashOf(term: number): number {
-    return this.#hashes[term]!
+    return this.#terms.hashOf(term)
   }
 
   /** Number of postings of a term, by its number. */
@@ -121,11 +120,9 @@ export class Postings {
   #create(hash: number): number {
     const term = this.#lists.create()
     if (term === this.#counts.length) {
-      this.#hashes = growArray(this.#hashes)
       this.#lastEntries = growArray(this.#lastEntries)
       this.#counts = growArray(this.#counts)
     }
-    this.#hashes[term] = hash
     this.#terms.add(hash, term)
     this.#size++
     return term
@@ -137,46 +134,49 @@ const partBits = 4
 
 /** The numbers of terms by their hashes: open addressing with linear probing, at most half full. */
 class TermTable {
+  /** By term. */
+  #hashes = new Int32Array(1024)
   readonly #parts = Array.from({ length: 1 << partBits }, () => ({
-    hashes: new Int32Array(256),
     /** 0: free. Otherwise the number of the term plus one. */
     numbers: new Int32Array(256),
     size: 0,
   }))
 
   get bytes(): number {
-    return this.#parts.reduce((sum, { hashes }) => sum + hashes.length * 8, 0)
+    return this.#parts.reduce((sum, { numbers }) => sum + numbers.length * 4, this.#hashes.length * 4)
+  }
+
+  hashOf(term: number): number {
+    return this.#hashes[term]!
   }
 
   find(hash: number): number {
-    const { hashes, numbers } = this.#parts[hash >>> (32 - partBits)]!
+    const { numbers } = this.#parts[hash >>> (32 - partBits)]!
+    const hashes = this.#hashes
     const mask = numbers.length - 1
     for (let at = hash & mask; numbers[at] !== 0; at = (at + 1) & mask) {
-      if (hashes[at] === hash) return numbers[at]! - 1
+      const term = numbers[at]! - 1
+      if (hashes[term] === hash) return term
     }
     return -1
   }
 
   add(hash: number, term: number): void {
+    if (term === this.#hashes.length) this.#hashes = growArray(this.#hashes)
+    this.#hashes[term] = hash
     const part = this.#parts[hash >>> (32 - partBits)]!
     if (++part.size * 2 > part.numbers.length) {
-      const { hashes, numbers } = part
-      part.hashes = new Int32Array(hashes.length * 2)
-      part.numbers = new Int32Array(hashes.length * 2)
-      for (let at = 0; at < numbers.length; at++) if (numbers[at] !== 0) insertTerm(part, hashes[at]!, numbers[at]!)
+      const { numbers } = part
+      part.numbers = new Int32Array(numbers.length * 2)
+      for (const number of numbers) if (number !== 0) insertTerm(part.numbers, this.#hashes[number - 1]!, number)
     }
-    insertTerm(part, hash, term + 1)
+    insertTerm(part.numbers, hash, term + 1)
   }
 }
 
-function insertTerm(
-  { hashes, numbers }: { hashes: Int32Array; numbers: Int32Array },
-  hash: number,
-  number: number,
-): void {
+function insertTerm(numbers: Int32Array, hash: number, number: number): void {
   const mask = numbers.length - 1
   let at = hash & mask
   while (numbers[at] !== 0) at = (at + 1) & mask
-  hashes[at] = hash
   numbers[at] = number
 }
