@@ -49,6 +49,22 @@ function query(q: string, more: Partial<IndexQuery> = {}): IndexQuery {
   return { q, offset: 0, limit: 20, viewer: null, filters: { includeStubs: false }, ...more }
 }
 
+const sortKeys = { downloads: 'downloads', recent: 'publishedAt', stars: 'stars', effect: 'effectLow' } as const
+
+function listNaively(documents: SearchDocument[], { viewer, filters, sort, offset, limit }: Omit<IndexQuery, 'q'>) {
+  const column = sortKeys[sort ?? 'downloads']
+  const matches = documents
+    .filter(({ audience, readers }) => {
+      if (audience === 'guests' || (viewer && audience === 'users')) return true
+      return readers.some((key) => viewer?.includes(key))
+    })
+    .filter(({ stub }) => filters.includeStubs || !stub)
+    .filter(({ verified }) => verified === (filters.verified ?? verified))
+    .filter(({ deprecated }) => deprecated === (filters.deprecated ?? deprecated))
+    .toSorted((a, b) => b[column] - a[column] || (a.fullName < b.fullName ? -1 : 1))
+  return { ids: matches.slice(offset, offset + limit).map(({ id }) => id), total: matches.length }
+}
+
 const onLost = (error: unknown) => expect.unreachable(String(error))
 
 const nothing = { ids: [], total: 0 }
@@ -241,6 +257,60 @@ describe('order', () => {
     index.putCounts({ id: 1, downloads: 10, stars: 10 })
     expect(index.search(query('')).ids).toEqual([1, 3, 2])
     expect(index.search(query('', { sort: 'stars' })).ids).toEqual([1, 2, 3])
+  })
+
+  test('lists and their totals are those of sorted and filtered skills, whatever changed before', () => {
+    const name = fc.constantFrom('a', 'b', 'Z', 'é', '中', '\u{10FFFF}', '\u{FFFD}')
+    const key = fc.constantFrom('u1', 'u2', 't1', 'o1')
+    const count = fc.nat(3)
+    const counts = fc.record({ downloads: count, stars: count })
+    const flags = { stub: fc.boolean(), verified: fc.boolean(), deprecated: fc.boolean() }
+    const audience = fc.constantFrom('guests' as const, 'users' as const, 'readers' as const)
+    const fields = { ...flags, audience, readers: fc.array(key), effectLow: count, publishedAt: count }
+    const change = fc.record({
+      id: fc.nat(12),
+      name: fc.option(fc.array(name, { minLength: 1 }), { nil: undefined }),
+      fields: fc.record(fields),
+      counts,
+    })
+    const flag = fc.option(fc.boolean(), { nil: undefined })
+    const asked = fc.record({
+      viewer: fc.option(fc.array(key), { nil: null }),
+      filters: fc.record({ includeStubs: fc.boolean(), verified: flag, deprecated: flag }),
+      sort: fc.constantFrom('downloads', 'recent', 'stars', 'effect', undefined),
+      offset: fc.nat(4),
+      limit: fc.nat(6),
+      facets: fc.boolean(),
+    })
+    const steps = fc.array(fc.record({ kind: fc.constantFrom('put', 'count', 'remove'), change, asked }), {
+      maxLength: 60,
+    })
+    fc.assert(
+      fc.property(steps, (all) => {
+        const index = createSearchIndex()
+        const documents = new Map<number, SearchDocument>()
+        for (const { kind, change: one, asked: given } of all) {
+          const before = documents.get(one.id)
+          if (kind === 'remove') {
+            documents.delete(one.id)
+            index.remove(one.id)
+          } else if (kind === 'count') {
+            if (before) documents.set(one.id, { ...before, ...one.counts })
+            index.putCounts({ id: one.id, ...one.counts })
+          } else {
+            const put = skill(one.id, one.name?.join('') ?? before?.name ?? `${one.id}`, {
+              ...one.fields,
+              ...one.counts,
+            })
+            const unique = { ...put, fullName: `ada/${put.name}-${one.id}` }
+            documents.set(one.id, unique)
+            index.put(unique)
+          }
+          const { ids, total } = index.search({ q: ' ', ...given })
+          expect({ ids, total }).toEqual(listNaively([...documents.values()], given))
+        }
+      }),
+    )
   })
 
   test('a sort with a query changes the order and finds the same', () => {

@@ -146,7 +146,9 @@ function listAppPaths(): string[] {
     ...findInApp(`pages/${area}/${area}-pages.tsx`, /^ {2}\['(\/[^']+)', '/gm),
     ...findInApp(`pages/${area}/${area}-pages.tsx`, /<Route path="([^"]+)"/g).map((path) => `/${area}${path}`),
   ])
-  const outer = findInApp('app.tsx', /^ {2}\[\['([^']+)'/gm).filter((path) => !/^\/(?:account|admin|docs)$/.test(path))
+  const outer = findInApp('app.tsx', /^ {2}\[\[([^\]]+)\]/gm)
+    .flatMap((paths) => Array.from(paths.matchAll(/'([^']+)'/g), ([, path]) => path!))
+    .filter((path) => !/^\/(?:account|admin|docs)(?:\/\*)?$/.test(path))
   return [...outer, ...inner].flatMap((path) => {
     const [last = ''] = /\/:\w+\?$/.exec(path) ?? []
     const names = sections[last] ?? ['']

@@ -1,7 +1,7 @@
 import { audienceBits, toAudienceMask, type ViewerKeys } from '../visibility/audience.ts'
 import { growArray } from './postings/grow-array.ts'
 import type { SearchFilters } from '@skillstead/protocol'
-import { KeptOrder } from './kept-order.ts'
+import { SlotOrder } from './slot-order.ts'
 import { type FilterRow, flagBits, toFilterRow, toFilterFlags, toIndexTests } from './filters.ts'
 import type { SearchDocument } from './search-document.ts'
 
@@ -18,6 +18,7 @@ const listSorts = ['downloads', 'recent', 'stars', 'effect'] as const
 export type ListSort = (typeof listSorts)[number]
 
 const popularityDigitsMax = 6
+const sortedAfterPuts = 4096
 
 /** The data other than words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
@@ -40,14 +41,15 @@ export class DocumentTable {
     effect: new Float64Array(1024),
   }
   #popularity = new Float64Array(1024)
-  readonly #names = this.#keepOrder((a, b) => this.#rows[a]!.fullName < this.#rows[b]!.fullName)
+  readonly #names = this.#createOrder((a, b) => this.#rows[a]!.fullName < this.#rows[b]!.fullName)
   readonly #orders = {
-    downloads: this.#keepOrder(this.#comparer('downloads')),
-    stars: this.#keepOrder(this.#comparer('stars')),
-    recent: this.#keepOrder(this.#comparer('recent')),
-    effect: this.#keepOrder(this.#comparer('effect')),
+    downloads: this.#createOrder(this.#comparer('downloads')),
+    stars: this.#createOrder(this.#comparer('stars')),
+    recent: this.#createOrder(this.#comparer('recent')),
+    effect: this.#createOrder(this.#comparer('effect')),
   }
   #ranks = new Int32Array()
+  #puts = 0
   #ranked?: Int32Array
 
   /** Number of skills. */
@@ -87,6 +89,8 @@ export class DocumentTable {
 
   /** Adds or replaces a skill and returns its slot. */
   put(document: SearchDocument): number {
+    // A list of many changed skills would block the thread while it is sorted.
+    if (++this.#puts % sortedAfterPuts === 0) for (const sort of listSorts) this.slotsBy(sort)
     const slot = this.#slots.get(document.id) ?? this.#take(document.id)
     const before = this.#rows[slot]
     const isRenamed = before?.fullName !== document.fullName
@@ -97,14 +101,16 @@ export class DocumentTable {
     this.#flags[slot] = audienceBits[document.audience] | toFilterFlags(document)
     this.#countsByFlags[this.#flags[slot]!]!++
     for (const order of isRenamed ? Object.values(this.#orders) : []) order.change(slot)
-    this.#putKeys(slot, { recent: document.publishedAt, effect: document.effectLow })
+    this.#putKey('recent', slot, document.publishedAt)
+    this.#putKey('effect', slot, document.effectLow)
     this.putCounters(slot, document.downloads, document.stars)
     return slot
   }
 
   /** Sets the counters of a slot. */
   putCounters(slot: number, downloads: number, stars: number): void {
-    this.#putKeys(slot, { downloads, stars })
+    this.#putKey('downloads', slot, downloads)
+    this.#putKey('stars', slot, stars)
     this.#popularity[slot] = Math.min(1, Math.log10(1 + downloads + 10 * stars) / popularityDigitsMax)
   }
 
@@ -183,6 +189,16 @@ export class DocumentTable {
     return this.#ranks
   }
 
+  /** The slots that pass a predicate, in a new array and no order. */
+  slots(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
+    const slots = new Int32Array(this.#slots.size)
+    let count = 0
+    for (let slot = 0; slot < this.#rows.length; slot++) {
+      if (this.#rows[slot] && passes(slot)) slots[count++] = slot
+    }
+    return slots.subarray(0, count)
+  }
+
   #comparer(sort: ListSort): (a: number, b: number) => boolean {
     return (a, b) => {
       const keys = this.#keys[sort]
@@ -190,8 +206,8 @@ export class DocumentTable {
     }
   }
 
-  #keepOrder(comesBefore: (a: number, b: number) => boolean): KeptOrder {
-    return new KeptOrder(comesBefore, (slot) => this.#rows[slot] !== undefined)
+  #createOrder(comesBefore: (a: number, b: number) => boolean): SlotOrder {
+    return new SlotOrder(comesBefore, (slot) => this.#rows[slot] !== undefined)
   }
 
   /** Collected once for each search: comparing keys for each closed skill would take longer than the search. */
@@ -199,13 +215,10 @@ export class DocumentTable {
     return new Set((viewer ?? []).flatMap((key) => [...(this.#slotsByReader.get(key) ?? [])]))
   }
 
-  #putKeys(slot: number, keys: Partial<Record<ListSort, number>>): void {
-    for (const [name, key] of Object.entries(keys)) {
-      const sort = name as ListSort
-      if (this.#keys[sort][slot] === key) continue
-      this.#keys[sort][slot] = key
-      this.#orders[sort].change(slot)
-    }
+  #putKey(sort: ListSort, slot: number, key: number): void {
+    if (this.#keys[sort][slot] === key) return
+    this.#keys[sort][slot] = key
+    this.#orders[sort].change(slot)
   }
 
   #putReaders(slot: number, before: readonly string[], after: readonly string[]): void {

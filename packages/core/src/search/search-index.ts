@@ -131,13 +131,13 @@ export function createSearchIndex(): SearchIndex {
 
   function list(query: IndexQuery, passes: (slot: number) => boolean): SearchHits {
     const { viewer, filters, offset, limit } = query
-    const slots = table.slotsBy(query.sort ?? 'downloads')
+    const sort = query.sort ?? 'downloads'
     const total = query.facets ? undefined : table.count(viewer, filters)
     if (total === undefined) {
-      const passing = slots.filter(passes)
-      return toHits(query, passing.subarray(offset, offset + limit), passing)
+      const passing = table.slots(passes)
+      return toHits(query, topSlots(passing, table.keysOf(sort), table.ranks(), offset, limit), passing)
     }
-    // Most lists read the first slots only.
+    const slots = table.slotsBy(sort)
     const page: number[] = []
     let skipped = 0
     for (let i = 0; i < slots.length && page.length < limit; i++) {

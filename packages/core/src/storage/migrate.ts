@@ -23,6 +23,7 @@ import { requires } from './migrations/0019-requires.ts'
 import { blobPlaces } from './migrations/0020-blob-places.ts'
 import { listIndexes } from './migrations/0022-list-indexes.ts'
 import { loadingClients } from './migrations/0023-loading-clients.ts'
+import { sharedIndex } from './migrations/0024-shared-index.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   blobPlaces,
   listIndexes,
   loadingClients,
+  sharedIndex,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

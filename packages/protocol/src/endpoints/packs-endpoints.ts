@@ -60,7 +60,7 @@ export const packEndpoints = toEndpoints('Packs', {
   updatePack: {
     auth: 'key',
     scope: 'publish',
-    summary: 'Update a pack; `skills` is the whole list of the skills that you see',
+    summary: 'Update a pack: add and remove single skills, or replace those that you see',
     input: v.strictObject({
       ...slug,
       name: v.optional(readableText(100)),
@@ -68,7 +68,8 @@ export const packEndpoints = toEndpoints('Packs', {
       skills: v.optional(skills),
       /** Skills at the end of the pack; one that the pack has keeps its place, and what you do not give. */
       add: v.optional(skills),
-      remove: v.optional(boundedArray(SkillRef, limits.packSkillsMax)),
+      /** Full names; others are ignored. */
+      remove: v.optional(boundedArray(Term, limits.packSkillsMax)),
       visibility: v.optional(Visibility),
     }),
     output: v.object({ ...Pack.entries, ...textWarnings }),

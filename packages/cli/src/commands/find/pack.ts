@@ -109,12 +109,14 @@ function toWrittenLines({ path, skills, omitted }: WrittenPlugin): string[] {
 }
 
 /**
- * Resolves a name to the full name of a skill in the pack. Throws if the pack does not contain the skill, so that typos
- * are noticed.
+ * Resolves a short name to the full name of a skill in the pack. Throws if the pack does not contain the skill, so that
+ * typos are noticed.
  */
 function toPackMember({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)
-  const found = skills.filter(({ fullName }) => (name.includes('/') ? fullName : toShortName(fullName)) === name)
+  // The pack may have a skill that the user does not see.
+  if (name.includes('/')) return name
+  const found = skills.filter(({ fullName }) => toShortName(fullName) === name)
   if (found.length === 1) return found[0]!.fullName
   throw new Error(
     found.length === 0

@@ -24,7 +24,7 @@ import { findReadableSkill } from '../skills/find-skill.ts'
 import { checkTexts, toPackTexts } from '../inspecting/metadata-scan.ts'
 import { findOwnOrganisation } from '../../accounts/organisations.ts'
 import { requireRight } from '../../visibility/rights.ts'
-import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
+import { getPack, readShownRows, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from '../skills/read-skill.ts'
 import { isShownToAll } from '../../visibility/decisions.ts'
 
@@ -90,70 +90,101 @@ function warnOfReservedName(slug: string): Warning[] {
  */
 export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
   const user = requireAccount(caller)
-  const row = await getPack(context, input.slug, caller)
-  const { id } = row
-  const { skills, add = [], remove = [] } = input
-  if (skills && add.length + remove.length > 0)
-    throw invalidField('skills', 'is the whole list. Leave it out to add and remove single skills.')
-  const listed = skills && (await resolvePackMembers(context, skills, caller))
-  const shown = listed ? (await showPack(context, row, caller)).skills.map(({ fullName }) => fullName) : []
-  const added = await resolvePackMembers(context, add, caller, 'add')
-  const removed = await resolvePackMembers(context, remove, caller, 'remove')
-  const found = await checkTexts(context, toPackTexts({ ...input, skills: listed ?? added }))
-  const pack = await context.database.writer.write(async (trx) => {
-    const before = await getLivePack(trx, id, caller, 'publish')
-    const visibility = input.visibility ?? before.visibility
-    if (visibility !== before.visibility) await requirePackRight(trx, before, caller, 'manage')
-    const isShown = before.visibility === 'private' && visibility !== 'private'
-    const slug = isShown ? toShownSlug(before.slug) : before.slug
-    if (isShown) await requireFreeSlug(trx, slug, before, user)
-    const changed = {
-      slug,
-      name: input.name ?? before.name,
-      description: input.description ?? before.description,
-      visibility,
-      updated_at: context.clock.now(),
-    }
-    await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
-    if (listed || add.length + remove.length > 0) {
-      const current = await readPackMembers(trx, id)
-      // What the caller did not see stays, also what another caller has added in the meantime.
-      const members = listed
-        ? [...listed, ...without(current, listed).filter(({ fullName }) => !shown.includes(fullName))]
-        : addMembers(without(current, removed), added, add)
-      requirePackSize(members, listed ? 'skills' : 'add')
-      await replacePackMembers(trx, id, members)
-    }
-    const after: PackRow = { ...before, ...changed }
-    await recordPackChange(trx, { caller, action: 'pack.update', before, pack: after })
-    return after
-  })
-  return { ...(await showPack(context, pack, caller)), ...found }
+  const { id } = await getPack(context, input.slug, caller)
+  await getLivePack(context.database.read, id, caller, 'publish')
+  const change = await readMemberChange(context, id, input, caller)
+  for (;;) {
+    const scanned = changeMembers(await readPackMembers(context.database.read, id), change)
+    const found = await checkTexts(context, toPackTexts({ ...input, skills: scanned }))
+    const pack = await context.database.writer.write(async (trx) => {
+      const before = await getLivePack(trx, id, caller, 'publish')
+      const members = changeMembers(await readPackMembers(trx, id), change)
+      // Another change came first: the notes are scanned together again.
+      if (members && toNotes(members) !== toNotes(scanned)) return undefined
+      const visibility = input.visibility ?? before.visibility
+      if (visibility !== before.visibility) await requirePackRight(trx, before, caller, 'manage')
+      const isShown = before.visibility === 'private' && visibility !== 'private'
+      const slug = isShown ? toShownSlug(before.slug) : before.slug
+      if (isShown) await requireFreeSlug(trx, slug, before, user)
+      const changed = {
+        slug,
+        name: input.name ?? before.name,
+        description: input.description ?? before.description,
+        visibility,
+        updated_at: context.clock.now(),
+      }
+      await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
+      if (members) await replacePackMembers(trx, id, members)
+      const after: PackRow = { ...before, ...changed }
+      await recordPackChange(trx, { caller, action: 'pack.update', before, pack: after })
+      return after
+    })
+    if (pack) return { ...(await showPack(context, pack, caller)), ...found }
+  }
 }
 
-function without(members: readonly Member[], left: readonly Member[]): Member[] {
-  return members.filter(({ skillId }) => !left.some((one) => one.skillId === skillId))
+/** A change of the members of a pack: a list in place of the seen ones, or single ones. */
+type MemberChange =
+  | { readonly listed: readonly Member[]; readonly seen: ReadonlySet<string> }
+  | { readonly added: readonly Member[]; readonly inputs: readonly MemberInput[]; readonly removed: readonly string[] }
+
+/** Undefined if the members stay. */
+async function readMemberChange(
+  context: StorageContext,
+  packId: string,
+  { skills, add = [], remove = [] }: Input<'updatePack'>,
+  caller: Caller,
+): Promise<MemberChange | undefined> {
+  if (skills && add.length + remove.length > 0)
+    throw invalidField('skills', 'is the whole list. Leave it out to add and remove single skills.')
+  if (skills) {
+    const listed = await resolvePackMembers(context, skills, caller)
+    const seen = await readShownRows(context, packId, caller)
+    return { listed, seen: new Set(seen.map((row) => row.id)) }
+  }
+  if (add.length + remove.length === 0) return undefined
+  return { added: await resolvePackMembers(context, add, caller, 'add'), inputs: add, removed: remove }
+}
+
+/** What the caller does not see stays, also what another caller has added in the meantime. */
+function changeMembers(current: readonly Member[], change: MemberChange | undefined): Member[] | undefined {
+  if (!change) return undefined
+  const { field, members } = 'listed' in change ? replaceSeen(current, change) : changeSingle(current, change)
+  const max = limits.packSkillsMax
+  if (members.length > max)
+    throw invalidField(
+      field,
+      `makes ${members.length} skills of the pack with those that you do not see; at most ${max} are allowed`,
+    )
+  return members
+}
+
+function replaceSeen(current: readonly Member[], { listed, seen }: Extract<MemberChange, { seen: unknown }>) {
+  const named = new Set(listed.map(({ skillId }) => skillId))
+  const unseen = current.filter(({ skillId }) => !seen.has(skillId) && !named.has(skillId))
+  return { field: 'skills', members: [...listed, ...unseen] }
 }
 
 /** Adds members at the end; one that is there already stays in its place and keeps what its input does not give. */
-function addMembers(current: readonly Member[], added: readonly Member[], inputs: readonly MemberInput[]): Member[] {
-  const changed = new Map(current.map((member) => [member.skillId, member]))
+function changeSingle(
+  current: readonly Member[],
+  { added, inputs, removed }: Extract<MemberChange, { added: unknown }>,
+) {
+  const kept = current.filter(({ fullName }) => !removed.includes(fullName))
+  const members = new Map(kept.map((member) => [member.skillId, member]))
   for (const [i, member] of added.entries()) {
     const { version, note } = toMemberFields(inputs[i]!)
-    const before = changed.get(member.skillId) ?? member
-    changed.set(member.skillId, {
+    const before = members.get(member.skillId) ?? member
+    members.set(member.skillId, {
       ...member,
       pinnedVersion: version ?? before.pinnedVersion,
       note: note ?? before.note,
     })
   }
-  return [...changed.values()]
+  return { field: 'add', members: [...members.values()] }
 }
 
-function requirePackSize({ length }: readonly Member[], field: string): void {
-  const max = limits.packSkillsMax
-  if (length > max) throw invalidField(field, `makes ${length} skills of the pack; at most ${max} are allowed`)
-}
+const toNotes = (members: readonly Member[] | undefined) => JSON.stringify(members?.map(({ note }) => note))
 
 /** DELETE /packs/<slug>, by the curator or members who may manage; the slug stays taken. */
 export async function deletePack(context: StorageContext, input: Input<'deletePack'>, caller: Caller) {
@@ -170,7 +201,7 @@ export async function deletePack(context: StorageContext, input: Input<'deletePa
  * Reads the pack again within the transaction, because the pack may have been changed or deleted since the first read.
  * Throws `forbidden` for callers without the right.
  */
-async function getLivePack(trx: WriteTransaction, id: string, caller: Caller, right: Right): Promise<PackRow> {
+async function getLivePack(trx: Kysely<Tables>, id: string, caller: Caller, right: Right): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state !== 'live') throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
   await requirePackRight(trx, pack, caller, right)
@@ -178,7 +209,7 @@ async function getLivePack(trx: WriteTransaction, id: string, caller: Caller, ri
 }
 
 /** The roles are those on a skill that has neither collaborators nor teams. */
-function requirePackRight(trx: WriteTransaction, pack: PackRow, caller: Caller, right: Right): Promise<void> {
+function requirePackRight(trx: Kysely<Tables>, pack: PackRow, caller: Caller, right: Right): Promise<void> {
   const { id, curator_id: owner_id, curator, slug } = pack
   return requireRight(trx, { id, owner_id, full_name: `${curator}/${toShownSlug(slug)}` }, caller, right)
 }
@@ -210,7 +241,7 @@ export async function addPackMembers(
   await trx.insertInto('pack_skills').values(rows).execute()
 }
 
-async function readPackMembers(trx: WriteTransaction, packId: string): Promise<Member[]> {
+async function readPackMembers(trx: Kysely<Tables>, packId: string): Promise<Member[]> {
   const rows = await trx
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')

@@ -33,14 +33,14 @@ export async function getPack(context: StorageContext, slug: string, caller: Cal
   return pack
 }
 
-/** GET /packs/<slug>: a pack with its skills that the caller may see. */
-export async function showPack(context: StorageContext, pack: PackRow, caller: Caller): Promise<Pack> {
+/** The skills of a pack that the caller may see. */
+export async function readShownRows(context: StorageContext, packId: string, caller: Caller) {
   const rows = await context.database.read
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
     .select(itemColumns.map((column) => `skills.${column}` as const))
     .select(['skills.visibility', 'skills.state', 'skills.stub', 'pinned_version', 'note'])
-    .where('pack_id', '=', pack.id)
+    .where('pack_id', '=', packId)
     .orderBy('position')
     .execute()
   const shown: typeof rows = []
@@ -51,6 +51,12 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     shown.push(row)
   }
+  return shown
+}
+
+/** GET /packs/<slug>: a pack with its skills that the caller may see. */
+export async function showPack(context: StorageContext, pack: PackRow, caller: Caller): Promise<Pack> {
+  const shown = await readShownRows(context, pack.id, caller)
   const items = await toNamedItems(context, shown, caller)
   const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
   // Agents' lists contain the short names.

@@ -1,8 +1,5 @@
-/**
- * Slots of skills in an order that is kept: a changed slot is put in its place at the next read, in one pass over all of
- * them.
- */
-export class KeptOrder {
+/** Slots of skills in an order: a changed slot is put in its place at the next read, in one pass over all slots. */
+export class SlotOrder {
   readonly #comesBefore: (slot: number, other: number) => boolean
   readonly #isUsed: (slot: number) => boolean
   readonly #changed = new Set<number>()
@@ -25,15 +22,16 @@ export class KeptOrder {
     const changed = Int32Array.from(this.#changed)
       .filter(this.#isUsed)
       .toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))
-    const unchanged = this.#sorted.filter((slot) => !this.#changed.has(slot))
-    const merged = new Int32Array(unchanged.length + changed.length)
+    const merged = new Int32Array(this.#sorted.length + changed.length)
+    let size = 0
     let from = 0
-    for (let i = 0; i < merged.length; i++) {
-      const next = unchanged[i - from]
-      const isChangedNext = from < changed.length && (next === undefined || comesBefore(changed[from]!, next))
-      merged[i] = isChangedNext ? changed[from++]! : next!
+    for (const slot of this.#sorted) {
+      if (this.#changed.has(slot)) continue
+      while (from < changed.length && comesBefore(changed[from]!, slot)) merged[size++] = changed[from++]!
+      merged[size++] = slot
     }
+    merged.set(changed.subarray(from), size)
     this.#changed.clear()
-    return (this.#sorted = merged)
+    return (this.#sorted = merged.slice(0, size + changed.length - from))
   }
 }
