@@ -576,7 +576,8 @@ describe('writing a pack as a plugin', () => {
 
   it('leaves nothing of a pack without skills that can be installed', async () => {
     await read(['pack', 'create', 'bare', 'alice/written-form'])
-    await read(['pack', 'remove', 'bare', 'alice/written-form'])
+    const removed = await read(['pack', 'remove', 'bare', 'alice/written-form', 'alice/mistyped'])
+    expect(removed).toMatchObject({ unseen: ['alice/mistyped'] })
     const folder = await makeFolder()
     const { code, stderr } = await call(['pack', 'show', 'bare', '--plugin', join(folder, 'plugin')])
     expect([code, stderr]).toEqual([1, expect.stringContaining('no skill that can be installed')])

@@ -76,9 +76,14 @@ export const commands = {
     actor,
     async call(api, { words: [slug, ...words] }) {
       const pack = await api.getPack({ slug })
-      return api.updatePack({ slug, remove: words.map((word) => toPackMember(pack, word)) })
+      const remove = words.map((word) => toPackMember(pack, word))
+      const unseen = remove.filter((name) => pack.skills.every(({ fullName }) => fullName !== name))
+      return { ...(await api.updatePack({ slug, remove })), unseen }
     },
-    show: (pack) => [`The pack ${pack.slug} now has ${toBudgetText(pack)}.`],
+    show: ({ unseen, ...pack }) => [
+      `The pack ${pack.slug} now has ${toBudgetText(pack)}.`,
+      ...unseen.map((name) => `You do not see ${name} in it; if it was there, it is removed.`),
+    ],
   }),
   'pack delete': endpointCommand('deletePack', {
     description: 'Delete a pack. Its skills stay, and its slug cannot be used again.',
