@@ -50,14 +50,15 @@ export function Home() {
                 icon={Flame}
                 title={isTrending ? 'Trending this week' : 'Most downloaded'}
                 more={isTrending ? '/trending' : allSkills}
+                all={isTrending ? 'All trending skills' : 'All skills by downloads'}
               >
                 {popular.map(toItem)}
               </List>
-              <List icon={Sparkles} title="New" more="/?sort=recent">
+              <List icon={Sparkles} title="New" more="/?sort=recent" all="All skills by date">
                 {recent.skills.map(toItem)}
               </List>
               {packs.length > 0 && (
-                <List icon={Package} title="Packs" more="/packs">
+                <List icon={Package} title="Packs" more="/packs" all="All packs">
                   {packs.map(({ slug, name, description }) => (
                     <li key={slug}>
                       <NameLink href={addresses.pack(slug)} name={name} />
@@ -76,16 +77,14 @@ export function Home() {
 
 const allSkills = '/?sort=downloads'
 
-const List = (props: { icon: IconNode; title: string; more: string; children: ComponentChildren }) => (
+const List = (props: { icon: IconNode; title: string; more: string; all: string; children: ComponentChildren }) => (
   <section>
     <h2>
       <Icon of={props.icon} /> {props.title}
     </h2>
     <ul class="short-list plain-links">{props.children}</ul>
     <p class="hint">
-      <a href={props.more} aria-label={`More: ${props.title}`}>
-        More
-      </a>
+      <a href={props.more}>{props.all}</a>
     </p>
   </section>
 )
