@@ -146,8 +146,8 @@ export function createSearchIndex(): SearchIndex {
     return { ids: page.map((slot) => table.idAt(slot)), total }
   }
 
-  function toHits({ facets }: IndexQuery, page: Iterable<number>, slots: Int32Array): SearchHits {
-    const ids = Array.from(page, (slot) => table.idAt(slot))
+  function toHits({ facets }: IndexQuery, page: readonly number[], slots: Int32Array): SearchHits {
+    const ids = page.map((slot) => table.idAt(slot))
     return { ids, total: slots.length, ...(facets && { facets: countFacets(table.rowsAt(slots)) }) }
   }
 

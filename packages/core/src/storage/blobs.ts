@@ -36,8 +36,8 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
 }
 
 /**
- * Stores blobs; existing ones stay unchanged, unless the bucket lost them. Those of `isMoved` wait in their rows until they are moved to the bucket;
- * the others are in the database afterwards.
+ * Stores blobs; existing ones stay unchanged, unless the bucket lost them. Those of `isMoved` wait in their rows until
+ * they are moved to the bucket; the others are in the database afterwards.
  */
 export async function putBlobs(
   trx: WriteTransaction,

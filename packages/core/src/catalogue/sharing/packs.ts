@@ -126,7 +126,7 @@ export async function updatePack(context: CatalogueContext, input: Input<'update
 /** A change of the members of a pack: a list in place of the seen ones, or single ones. */
 type MemberChange =
   | { readonly listed: readonly Member[]; readonly seen: ReadonlySet<string> }
-  | { readonly added: readonly Member[]; readonly inputs: readonly MemberInput[]; readonly removed: readonly string[] }
+  | { readonly added: readonly (readonly [Member, MemberFields])[]; readonly removed: readonly string[] }
 
 /** Undefined if the members stay. */
 async function readMemberChange(
@@ -143,7 +143,8 @@ async function readMemberChange(
     return { listed, seen: new Set(seen.map((row) => row.id)) }
   }
   if (add.length + remove.length === 0) return undefined
-  return { added: await resolvePackMembers(context, add, caller, 'add'), inputs: add, removed: remove }
+  const members = await resolvePackMembers(context, add, caller, 'add')
+  return { added: members.map((member, i) => [member, toMemberFields(add[i]!)]), removed: remove }
 }
 
 /** What the caller does not see stays, also what another caller has added in the meantime. */
@@ -166,20 +167,13 @@ function replaceSeen(current: readonly Member[], { listed, seen }: Extract<Membe
 }
 
 /** Adds members at the end; one that is there already stays in its place and keeps what its input does not give. */
-function changeSingle(
-  current: readonly Member[],
-  { added, inputs, removed }: Extract<MemberChange, { added: unknown }>,
-) {
+function changeSingle(current: readonly Member[], { added, removed }: Extract<MemberChange, { added: unknown }>) {
   const kept = current.filter(({ fullName }) => !removed.includes(fullName))
   const members = new Map(kept.map((member) => [member.skillId, member]))
-  for (const [i, member] of added.entries()) {
-    const { version, note } = toMemberFields(inputs[i]!)
+  for (const [member, { version, note }] of added) {
     const before = members.get(member.skillId) ?? member
-    members.set(member.skillId, {
-      ...member,
-      pinnedVersion: version ?? before.pinnedVersion,
-      note: note ?? before.note,
-    })
+    const pinnedVersion = version ?? before.pinnedVersion
+    members.set(member.skillId, { ...member, pinnedVersion, note: note ?? before.note })
   }
   return { field: 'add', members: [...members.values()] }
 }
