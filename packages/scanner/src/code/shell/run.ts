@@ -1,3 +1,4 @@
+import type { Match as Span } from '../../text/spans.ts'
 import { toUtf8 } from '../decoders.ts'
 import { gatherFacts, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
@@ -87,12 +88,6 @@ function fromProgram(value: ProgramValue): Value {
   }
 }
 
-/** The position of the code that is read. Code in strings has the position of its outermost string. */
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-
 /** Maximum depth of substitutions, code in strings and calls of functions. */
 const depthMax = 10
 /** Nodes that are run, and characters of computed texts. */
@@ -118,6 +113,7 @@ class ShellRun implements Shell {
   #characters = 0
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
+  /** The position of the code that is read. */
   #span: Span = { start: 0, end: 0 }
   /** The facts that the unknown parts of the code come from. */
   #unknown = unknown
