@@ -44,11 +44,7 @@ export type ReadOther = (language: 'python' | 'script', text: string) => CodeRea
  */
 export function readShellProgram(text: string, readOther?: ReadOther): CodeReading {
   const run = new ShellRun(toTyped(text), readOther)
-  try {
-    run.runAll()
-  } catch {
-    run.record.cut ??= 'The code could not be read to its end.'
-  }
+  run.attempt(() => run.runAll())
   return run.record
 }
 
@@ -65,16 +61,9 @@ export function readCommand(
   const words = 'facts' in command ? [command] : command
   if (words.some((word) => textOf(word).length > wordCharactersMax))
     run.record.cut = `A command was read up to its first ${wordCharactersMax} characters.`
-  try {
-    const output = run.runForeign(
-      'facts' in command ? fromProgram(command) : command.map(fromProgram),
-      fromProgram(input),
-    )
-    return { reading: run.record, output: output.facts }
-  } catch {
-    run.record.cut ??= 'The code could not be read to its end.'
-    return { reading: run.record, output: [] }
-  }
+  const given = 'facts' in command ? fromProgram(command) : command.map(fromProgram)
+  const output = run.attempt(() => run.runForeign(given, fromProgram(input)))
+  return { reading: run.record, output: output?.facts ?? [] }
 }
 
 const wordCharactersMax = 4096
@@ -123,6 +112,15 @@ class ShellRun implements Shell {
     this.#readOther = readOther
     this.files = new ShellFiles(this, text)
     this.variables = new ShellVariables(this)
+  }
+
+  attempt<T>(action: () => T): T | undefined {
+    try {
+      return action()
+    } catch {
+      this.record.cut ??= 'The code could not be read to its end.'
+      return undefined
+    }
   }
 
   runAll(): void {
