@@ -1,4 +1,4 @@
-import { parseForeignJson, type endpoints, type Input } from '@skillstead/protocol'
+import { parseForeignJson, type endpoints, type Input, attempt, isRecord } from '@skillstead/protocol'
 
 type ExternalInput = Input<(typeof endpoints)['addExternal']>
 
@@ -45,20 +45,13 @@ function parseArray(text: string): unknown[] {
 }
 
 function parseListLine(line: string): { skill: ExternalInput } | { reason: string } {
-  try {
-    return toExternalInput(parseForeignJson(line))
-  } catch {
-    return { reason: 'This is not JSON.' }
-  }
+  const record = attempt(() => parseForeignJson(line))
+  return record === undefined ? { reason: 'This is not JSON.' } : toExternalInput(record)
 }
 
 /** Picks the known fields; the registry validates their values. */
 function toExternalInput(record: unknown): { skill: ExternalInput } | { reason: string } {
-  if (!hasUrl(record)) return { reason: 'This is not a record with a url.' }
+  if (!isRecord(record) || typeof record.url !== 'string') return { reason: 'This is not a record with a url.' }
   const known = fields.filter((field) => record[field] != null)
   return { skill: { url: record.url, ...Object.fromEntries(known.map((field) => [field, record[field]])) } }
-}
-
-function hasUrl(record: unknown): record is ExternalInput {
-  return typeof record === 'object' && record !== null && 'url' in record && typeof record.url === 'string'
 }

@@ -38,7 +38,11 @@ function createProgressLine(output: Output): ProgressLine {
   return {
     report(progress) {
       const { upstream, phase, done, total } = progress
-      const parts = { phase: phases[phase], of: toOf(total), left: toRemainingTime(pace.secondsLeft(progress)) }
+      const parts = {
+        phase: phases[phase],
+        of: total === undefined ? '' : ` of ${toCount(total)}`,
+        left: toRemainingTime(pace.secondsLeft(progress)),
+      }
       line = `${upstream}: ${parts.phase}, ${toCount(done)}${parts.of}${parts.left}`
       const format = '{bar} {phase} {value}{of}{left}'
       bar ??= startBar(output, { format, total: 1, parts, isCleared: true, toLine: () => line })
@@ -70,10 +74,6 @@ export function createSyncPace(now: () => number = () => performance.now()): Pac
       return ((total - done) * passedMs) / passed / 1000
     },
   }
-}
-
-function toOf(total: number | undefined): string {
-  return total === undefined ? '' : ` of ${toCount(total)}`
 }
 
 function toRemainingTime(seconds: number | undefined): string {
