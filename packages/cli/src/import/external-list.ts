@@ -1,4 +1,4 @@
-import { parseForeignJson, type endpoints, type Input, attempt, isRecord } from '@skillstead/protocol'
+import { parseForeignJson, type endpoints, type Input, attempt, isRecord, toErrorText } from '@skillstead/protocol'
 
 type ExternalInput = Input<(typeof endpoints)['addExternal']>
 
@@ -38,7 +38,7 @@ function parseArray(text: string): unknown[] {
   try {
     return parseForeignJson(text) as unknown[]
   } catch (error) {
-    const reason = (error as Error).message
+    const reason = toErrorText(error)
     const sentence = `The list starts like a JSON array but cannot be parsed: ${reason}. Fix it, or write one URL per line.`
     throw new Error(sentence, { cause: error })
   }

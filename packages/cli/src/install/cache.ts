@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
-import { limits, attempt } from '@skillstead/protocol'
+import { limits, attempt, toErrorText } from '@skillstead/protocol'
 import { checkPaths } from '@skillstead/skill-format/archives'
 import { writeWhole } from '../files/write-whole.ts'
 import { readZipContent } from '../verify/content.ts'
@@ -40,7 +40,7 @@ export function openCache(folder: string): PackageCache {
         return undefined
       } catch (error) {
         memory.set(digest, zip)
-        return (error as Error).message
+        return toErrorText(error)
       }
     },
   }

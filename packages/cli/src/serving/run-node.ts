@@ -60,7 +60,7 @@ export async function runNode(
         node.setCertificate(readCertificate(given)!)
         output.say('Read the certificate again.')
       } catch (error) {
-        output.warn(`The certificate stays as it is: ${toOneLine((error as Error).message)}`)
+        output.warn(`The certificate stays as it is: ${toOneLine(toErrorText(error))}`)
       }
     })
   await untilInterrupted(given.io)
