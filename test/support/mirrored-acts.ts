@@ -6,12 +6,12 @@ import { applyEntries } from '../../packages/mirror/src/applying/apply-entries.t
 import { findMissingBlobs } from '../../packages/mirror/src/log/fetch-blobs.ts'
 import { readEntryFiles } from '../../packages/mirror/src/applying/entry-files.ts'
 import { stageEntries, toStagedEntry } from '../../packages/mirror/src/store/upstream-log.ts'
-import type { ApplyEntries, EntryOutcome } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import type { ApplyEntries, MirrorOutcome } from '../../packages/mirror/src/applying/mirrored-types.ts'
 import type { FeedEntry } from '@skillstead/mirror'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 /** What became of the entries of a test's pull, by their subjects in the order of the log. */
-export type Pulled = readonly (readonly [subject: string, outcome: EntryOutcome])[]
+export type Pulled = readonly (readonly [subject: string, outcome: MirrorOutcome])[]
 
 /** Adds the row of an upstream, as `mirror add` does. */
 export async function addUpstream({ registry }: TestRegistry, name: string): Promise<void> {

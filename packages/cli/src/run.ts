@@ -1,4 +1,4 @@
-import { RegistryError, toJsonLine, toOneLine } from '@skillstead/protocol'
+import { RegistryError, toJsonLine, toOneLine, toErrorText } from '@skillstead/protocol'
 import { UsageError, type Arguments, type Command } from './command/command.ts'
 import { parseCommandLine } from './program/program.ts'
 import { findNetworkSentence, findStorageSentence } from './registry/failure-sentences.ts'
@@ -35,7 +35,7 @@ async function executeCommand(command: Command, given: Arguments, output: Output
 function printFailure(error: unknown, { json, warn, say }: Output, env: Environment): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const sentence = findStorageSentence(error) ?? findNetworkSentence(error, env)
-  const detail = sentence ?? (error instanceof Error ? error.message : String(error))
+  const detail = sentence ?? toErrorText(error)
   // The message of a node may contain untrusted text.
   const shown = error instanceof RegistryError ? toOneLine(detail) : detail
   if (json) warn(toJsonLine({ error: { code, detail } }))

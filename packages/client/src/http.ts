@@ -66,7 +66,13 @@ const timeoutMsMax = 2 ** 31 - 1
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
-  const secrets = trimSecrets(options)
+  // Secrets without the white space that files and variables leave around them.
+  const secrets = {
+    apiKey: options.apiKey?.trim(),
+    agentToken: options.agentToken?.trim(),
+    caseToken: options.caseToken?.trim(),
+    shareToken: options.shareToken?.trim(),
+  }
   const headers = toCallerHeaders({ ...options, ...secrets })
   return async (name, input, { etag, signal: own, retries = options.retries ?? retriesDefault } = {}) => {
     const signal = own && options.signal ? AbortSignal.any([own, options.signal]) : (own ?? options.signal)
@@ -124,16 +130,6 @@ function toCallerHeaders(options: HttpOptions): Record<string, string> {
 }
 
 type Secrets = Pick<HttpOptions, 'apiKey' | 'agentToken' | 'caseToken' | 'shareToken'>
-
-/** Secrets without the white space that files and variables leave around them. */
-function trimSecrets({ apiKey, agentToken, caseToken, shareToken }: HttpOptions): Secrets {
-  return {
-    apiKey: apiKey?.trim(),
-    agentToken: agentToken?.trim(),
-    caseToken: caseToken?.trim(),
-    shareToken: shareToken?.trim(),
-  }
-}
 
 /** Headers cannot contain these characters, and the error of `fetch` would print the secret. */
 function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: Secrets): void {

@@ -5,6 +5,7 @@ import {
   type ErrorCode,
   type FieldError,
   type Problem,
+  attempt,
 } from '@skillstead/protocol/wire'
 
 /** Maximum number of JSON values in an error response: enough for 1,000 fields, several times what a node sends. */
@@ -40,12 +41,8 @@ export function toRegistryError(response: Response, text: string): RegistryError
 }
 
 function readProblem(text: string): Problem | undefined {
-  try {
-    const problem = parseForeignJson(text, { valuesMax }) as Partial<Problem> | null
-    return isResponseCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
-  } catch {
-    return undefined
-  }
+  const problem = attempt(() => parseForeignJson(text, { valuesMax }) as Partial<Problem> | null)
+  return isResponseCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
 }
 
 function isFieldError(error: unknown): error is FieldError {

@@ -64,7 +64,8 @@ async function readResponseContent(response: Response, etag: string | undefined,
   if (isNetworkPage(response)) throw notANode(response, contentType)
   const body = await readResponseBytes(response)
   const digest = asked ?? etag?.match(/^"(sha256:[0-9a-f]{64})"$/)?.[1]
-  if (digest && canDigest() && (await digestBytes(body)) !== digest) {
+  // Pages loaded over plain HTTP have no WebCrypto.
+  if (digest && globalThis.crypto?.subtle !== undefined && (await digestBytes(body)) !== digest) {
     throw toInvalidAnswer(
       response,
       `sent bytes whose digest is not ${digest}; they were changed in transit or by the server`,
@@ -76,11 +77,6 @@ async function readResponseContent(response: Response, etag: string | undefined,
 /** Every response of a node has a request id; the sign-in page of a network has none. */
 function isNetworkPage({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/html') === true && !headers.has('x-request-id')
-}
-
-/** Pages loaded over plain HTTP have no WebCrypto. */
-function canDigest(): boolean {
-  return globalThis.crypto?.subtle !== undefined
 }
 
 async function digestBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

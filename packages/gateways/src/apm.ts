@@ -1,4 +1,4 @@
-import { isSkillName, isUsername, isVersion, RegistryError } from '@skillstead/protocol'
+import { isSkillName, isUsername, isVersion, RegistryError, toShortName } from '@skillstead/protocol'
 import { toFoldedPath, writeZip, type ArchiveFile } from '@skillstead/skill-format/archives'
 import {
   readSkillList,
@@ -21,7 +21,11 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     hashes: ['SHA-256'],
     write: writePackage,
   })
-  const common = { admission: 'keyed-files', scheme: 'basic', reads: toApmEndpoint } as const
+  const common = {
+    admission: 'keyed-files',
+    scheme: 'basic',
+    reads: (params: Params) => ({ skill: toApmSkill(params) }),
+  } as const
   const reading = { ...common, methods: ['GET', 'HEAD'] }
   return [
     {
@@ -42,10 +46,6 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     },
     { ...common, methods: ['PUT'], pattern: `${packagePath}/:version`, endpoint: 'apmPublish', answer: refusePublish },
   ]
-}
-
-function toApmEndpoint(params: Params) {
-  return { skill: toApmSkill(params) }
 }
 
 function toApmSkill({ owner = '', repo = '' }: Params): string {
@@ -86,7 +86,7 @@ function refusePublish(): never {
  * are left out.
  */
 function writePackage({ fullName, version }: Pack, files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> {
-  const name = fullName.slice(fullName.indexOf('/') + 1)
+  const name = toShortName(fullName)
   // Quoted, because a name may consist of digits or be a word such as `null`.
   const manifest = `name: "${name}"\nversion: "${version}"\n`
   const kept = files.filter(({ path }) => toFoldedPath(path.split('/')[0]!) !== 'apm.yml')

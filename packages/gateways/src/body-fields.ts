@@ -1,4 +1,4 @@
-import { limits, parseForeignJson, RegistryError } from '@skillstead/protocol'
+import { limits, parseForeignJson, RegistryError, isRecord } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from './gateway.ts'
 
 /** The fields of a body. */
@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export async function readBodyFields(host: GatewayHost, call: GatewayCall): Promise<Fields> {
   const bytes = await host.readBody(call, limits.bodyBytesDefault)
   const value = bytes.byteLength === 0 ? {} : parseBody(bytes)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  if (isRecord(value)) return value
   throw new RegistryError('invalid_request', 'The body must be a JSON object.')
 }
 

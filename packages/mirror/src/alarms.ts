@@ -43,9 +43,14 @@ export function toPausedError(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
   { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
 ): RegistryError {
-  const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
-  const detail = `The sync of '${name}' is paused (${code}): ${message} Skills imported before remain available. To continue after checking, run \`skillstead ${command} ${toAcceptOptions({ code, keys })}\`.`
+  const command = `${toSyncCommand({ name, kind })} ${toAcceptOptions({ code, keys })}`
+  const detail = `The sync of '${name}' is paused (${code}): ${message} Skills imported before remain available. To continue after checking, run \`skillstead ${command}\`.`
   return new RegistryError('conflict', detail)
+}
+
+/** The command that syncs an upstream, without the name of the program. */
+export function toSyncCommand({ name, kind }: Pick<Upstream, 'name' | 'kind'>): string {
+  return kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
 }
 
 /**

@@ -76,7 +76,7 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
         failures = 0
         return outcome
       } catch (error) {
-        if (isResponse(error)) failures = 0
+        if (error instanceof RegistryError && responseCodes.has(error.code)) failures = 0
         else if (isFailure(error)) {
           failures += 1
           failedAtMs = clock.now()
@@ -87,10 +87,6 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
       }
     },
   }
-}
-
-function isResponse(error: unknown): boolean {
-  return error instanceof RegistryError && responseCodes.has(error.code)
 }
 
 /** Aborted requests, and requests that offline mode prevented, are not failures of the upstream. */

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, isRegistryError } from '@skillstead/protocol'
 import { createNodeSource } from './log/node-source.ts'
 import { syncLog } from './log/sync-log.ts'
 import type { Run } from './run.ts'
@@ -53,8 +53,7 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
 
 /** A server without a feed is not a Skillstead node: the error suggests another kind. */
 function explainNodeFailure(error: unknown, location: string): unknown {
-  if (!(error instanceof RegistryError) || (error.code !== 'not_found' && error.code !== 'method_not_allowed'))
-    return error
+  if (!isRegistryError(error, 'not_found', 'method_not_allowed')) return error
   const detail = `${location} has no feed. Add a registry without a feed with --kind registry, or a discovery index with --kind discovery.`
   return new RegistryError('upstream_failed', detail, { cause: error })
 }

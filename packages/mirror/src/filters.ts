@@ -1,4 +1,4 @@
-import { matchesPattern } from '@skillstead/protocol'
+import { matchesPattern, toShortName } from '@skillstead/protocol'
 import type { Filters } from './types.ts'
 
 /**
@@ -40,7 +40,7 @@ export function hasFilters(filters: Filters): boolean {
 
 /** Whether a full or short name matches a pattern. A pattern without a slash matches short names of any owner. */
 export function isNameMatch(pattern: string, name: string): boolean {
-  const short = name.slice(name.indexOf('/') + 1)
+  const short = toShortName(name)
   return pattern.includes('/') ? matchesPattern(pattern, name) : matchesPattern(pattern, short)
 }
 

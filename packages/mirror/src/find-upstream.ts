@@ -1,6 +1,6 @@
 import { systemClock, type Clock, type OutgoingOptions } from '@skillstead/core'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
-import { RegistryError, parseForeignJson } from '@skillstead/protocol'
+import { RegistryError, attempt, readFields } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toUpstreamLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
 import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
@@ -141,27 +141,11 @@ async function hasRepository(look: Look): Promise<boolean> {
 
 async function requestPublishedKeys(look: Look): Promise<string[]> {
   const lines = (await look('/api/v1/key', noteBytesMax))?.text.split('\n') ?? []
-  return lines.filter(isVerifierKey).slice(0, keysMax)
+  return lines.filter((line) => attempt(() => parseVerifierKey(line), VerificationError)).slice(0, keysMax)
 }
 
 function holdsSkills(answer: { text: string } | undefined): boolean {
-  if (answer === undefined) return false
-  try {
-    const value = parseForeignJson(answer.text)
-    return typeof value === 'object' && value !== null && 'skills' in value && Array.isArray(value.skills)
-  } catch {
-    return false
-  }
-}
-
-function isVerifierKey(line: string): boolean {
-  try {
-    parseVerifierKey(line)
-    return true
-  } catch (error) {
-    if (error instanceof VerificationError) return false
-    throw error
-  }
+  return answer !== undefined && Array.isArray(readFields(answer.text).skills)
 }
 
 function toKeyError(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {

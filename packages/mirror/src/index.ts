@@ -1,4 +1,4 @@
-export { toAcceptOptions } from './alarms.ts'
+export { toAcceptOptions, toSyncCommand } from './alarms.ts'
 export { createBundle, type CreateBundleOptions, type CreatedBundle } from './bundle/create.ts'
 export { toCreateCommand, type BundleHeader } from './bundle/format.ts'
 export { importBundle, type ImportBundleOptions, type ImportedBundle } from './bundle/import.ts'

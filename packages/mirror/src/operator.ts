@@ -1,14 +1,12 @@
 import type { MirrorContext } from './run.ts'
 import { setTimeout } from 'node:timers/promises'
 import { printError, type UpstreamOperator } from '@skillstead/core/internal'
-import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
+import { RegistryError, type MirrorStatus } from '@skillstead/protocol'
 import { findUpstream, type FindUpstreamParts } from './find-upstream.ts'
 import type { Replacements } from './upstream-fetch.ts'
-import type { AddOptions, Mirror, MirrorOptions } from './types.ts'
+import type { Mirror, MirrorOptions } from './types.ts'
 import { countWritesOf, getWriteOf, listWrites } from './writing/resolve-writes.ts'
 import { toShownStatus, toShownWrite } from './operator-forms.ts'
-
-type AddInput = Parsed<(typeof endpoints)['addMirror']>
 
 /** How long a request for a sync waits: early failures are returned, later ones only stored. */
 const startMsMax = 250
@@ -29,10 +27,9 @@ export function toOperator(
     list: async () => (await mirror.list()).map(toShownStatus),
     get,
     async add(input) {
-      const { name, url } = input
+      const { name, url, ...options } = input
       requireUrl(url)
       await requirePublicUrl(context, url)
-      const options = toUpstreamOptions(input)
       // Checked even if kind and key are given: the response reports whether the upstream is reachable.
       const finding: FindUpstreamParts = { ...options, ca, proxy, fetch, clock: context.clock }
       const found = mirror.mode === 'offline' ? undefined : await findUpstream(url, finding)
@@ -95,8 +92,4 @@ async function requirePublicUrl({ outgoing }: MirrorContext, url: string): Promi
 function refuseUpstreamUrl(problem: string): RegistryError {
   const message = `${problem}: skillstead mirror add`
   return new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
-}
-
-function toUpstreamOptions({ name: _name, url: _url, ...options }: AddInput): AddOptions {
-  return options
 }

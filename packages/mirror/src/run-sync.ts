@@ -131,7 +131,17 @@ function toSyncReport({ upstream, tally, http }: Run, durationMs: number): SyncR
 function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: unknown) {
   const now = parts.context.clock.now()
   const code = problem instanceof RegistryError ? problem.code : 'internal'
-  const error = problem === undefined ? null : { code, message: toSyncError(problem), at: now }
+  const error =
+    problem === undefined
+      ? null
+      : {
+          code,
+          message:
+            problem instanceof RegistryError
+              ? problem.message
+              : 'The sync failed with an internal error. The log of this node has the details.',
+          at: now,
+        }
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
   return {
     report: JSON.stringify(stored),
@@ -139,12 +149,6 @@ function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: 
     ...(tally.extent === 'all' && { tried_at: now }),
     ...(tally.extent !== 'some' && problem === undefined && { synced_at: now }),
   }
-}
-
-function toSyncError(problem: unknown): string {
-  return problem instanceof RegistryError
-    ? problem.message
-    : 'The sync failed with an internal error. The log of this node has the details.'
 }
 
 function releaseAndRethrow(lease: Lease) {

@@ -1,5 +1,5 @@
 import { toStoredSubject } from './store/upstream-log.ts'
-import type { EntryOutcome } from './applying/mirrored-types.ts'
+import type { MirrorOutcome } from './applying/mirrored-types.ts'
 import type { CatalogueContext, Secrets, WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError, type PathReason } from '@skillstead/protocol'
 import { toConflict, type Lease } from './lease.ts'
@@ -67,7 +67,7 @@ export class Tally {
   readonly changed: SyncReport['changed'] = []
 
   /** Counts the outcome of one entry or release. */
-  add(subject: string, outcome: EntryOutcome): void {
+  add(subject: string, outcome: MirrorOutcome): void {
     if (outcome.result === 'unchanged') this.unchanged += 1
     else if (outcome.result === 'applied') {
       this.applied += 1

@@ -132,7 +132,9 @@ export class UpstreamFetch {
     const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
     const once = async () => {
       const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-      if (isTransientStatus(response.status, isReading)) throw new TransientResponse(response)
+      // A 429 means that the server did nothing, so that even a write can be retried.
+      if (isReading ? transientStatuses.has(response.status) : response.status === 429)
+        throw new TransientResponse(response)
       return response
     }
     try {
@@ -202,11 +204,6 @@ function toUpstreamRequest({ method = 'GET', headers, body }: RequestInit): Http
     headers: { ...defaults, ...Object.fromEntries(new Headers(headers)) },
     ...(body != null && { body: body as string | Uint8Array }),
   }
-}
-
-/** A 429 means that the server did nothing, so that even a write can be retried. */
-function isTransientStatus(status: number, isReading: boolean): boolean {
-  return isReading ? transientStatuses.has(status) : status === 429
 }
 
 function isTransientFailure(error: unknown, isReading: boolean): boolean {

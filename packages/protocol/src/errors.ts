@@ -132,8 +132,22 @@ export class RegistryError extends Error {
  * @example
  * if (isRegistryError(error, 'not_found')) return undefined
  */
-export function isRegistryError(error: unknown, code?: ErrorCode): error is RegistryError {
-  return error instanceof Error && brand in error && (code === undefined || readErrorCode(error) === code)
+export function isRegistryError(error: unknown, ...codes: readonly ErrorCode[]): error is RegistryError {
+  if (!(error instanceof Error) || !(brand in error)) return false
+  return codes.length === 0 || codes.some((code) => code === readErrorCode(error))
+}
+
+/** The result of work; undefined if it fails with a {@link RegistryError} that has one of these codes. */
+export function orUndefined<T>(work: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (isRegistryError(error, ...codes)) return undefined
+    throw error
+  })
+}
+
+/** What an error says, whatever was thrown. */
+export function toErrorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Converts an error of a response to its problem document. Throws a TypeError for one that no response has. */

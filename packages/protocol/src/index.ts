@@ -1,3 +1,4 @@
+export { attempt } from './attempt.ts'
 export { allowances, type Allowance, type AllowanceName } from './allowances.ts'
 export type {
   Api,
@@ -24,6 +25,8 @@ export {
   isRegistryError,
   isResponseCode,
   localErrorTable,
+  orUndefined,
+  toErrorText,
   toProblem,
   toProblemType,
 } from './errors.ts'
@@ -42,8 +45,16 @@ export type { SearchFilters } from './schemas/search-filters.ts'
 export { searchControls, searchFilters, type SearchFilterName } from './filter-table.ts'
 export { isLoopbackHost } from './loopback.ts'
 export { compareFiles, parseManifestLine, toManifest, type ManifestFile } from './manifest.ts'
-export { isOwnerOrFullName, isSkillName, isUsername, reservedOwners, toMarketplaceName } from './names.ts'
-export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
+export {
+  isOwnerOrFullName,
+  isSkillName,
+  isUsername,
+  reservedOwners,
+  toMarketplaceName,
+  toOwnerName,
+  toShortName,
+} from './names.ts'
+export { JsonLimitError, firstIssueOnly, isRecord, parseForeignJson, readFields, toFields } from './parse-json.ts'
 export { guestRequestsPerMinute, includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export {
   accessKinds,

@@ -20,6 +20,16 @@ export function isUsername(text: string): boolean {
   return text.length <= limits.usernameCharactersMax && namePattern.test(text)
 }
 
+/** The name of a skill without its owner: `pdf` of `acme/pdf`. */
+export function toShortName(fullName: string): string {
+  return fullName.slice(fullName.indexOf('/') + 1)
+}
+
+/** The owner in a full name of a skill: `acme` of `acme/pdf`. */
+export function toOwnerName(fullName: string): string {
+  return fullName.slice(0, fullName.indexOf('/'))
+}
+
 /** Whether the text is a username, such as `acme`, or a full name of a skill, such as `acme/pdf`. */
 export function isOwnerOrFullName(text: string): boolean {
   const [owner = '', name] = text.split(/\/(.*)/s)

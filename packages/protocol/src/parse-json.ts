@@ -1,3 +1,5 @@
+import { attempt } from './attempt.ts'
+
 /** Maximum nesting depth: legitimate documents are far below it, and parsers fail far above it. */
 const depthMax = 128
 /**
@@ -25,6 +27,21 @@ export class JsonLimitError extends SyntaxError {
 export function parseForeignJson(text: string, { valuesMax = valuesMaxDefault } = {}): unknown {
   checkShape(text, valuesMax)
   return JSON.parse(text)
+}
+
+/** The fields of an object; none of any other value. */
+export function toFields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/** The fields of the object in untrusted JSON; none for another text. */
+export function readFields(text: string): Readonly<Record<string, unknown>> {
+  return toFields(attempt(() => parseForeignJson(text)))
+}
+
+/** Whether a value is an object, and not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Counts brackets and commas outside of strings. Syntax errors are left to the parser. */

@@ -154,7 +154,10 @@ export function reportClient(skill: ReadFrontmatter, client: SkillClient, folder
   )
   const { shown, more } = cutList(ignored, 10)
   const others = more > 0 ? ` and ${more} more` : ''
-  const notes = [...problems, ...(ignored.length > 0 ? [`ignores ${shown.map(cutKey).join(', ')}${others}`] : [])]
+  const notes = [
+    ...problems,
+    ...(ignored.length > 0 ? [`ignores ${shown.map((key) => key.slice(0, 64)).join(', ')}${others}`] : []),
+  ]
   if (client.otherKeys === 'skips in plugins' && hasOtherKeys(skill))
     notes.push('skips it in a plugin whose plugin.json names the schema of Agent Plugins')
   return { client: id, title, loads, notes }
@@ -213,8 +216,4 @@ function isBlank(value: unknown): boolean {
 
 function countCharacters(value: unknown): number {
   return typeof value === 'string' ? [...value].length : 0
-}
-
-function cutKey(key: string): string {
-  return key.slice(0, 64)
 }

@@ -10,7 +10,8 @@ export {
   type Problem,
 } from './errors.ts'
 export { limits } from './limits.ts'
-export { JsonLimitError, parseForeignJson } from './parse-json.ts'
+export { attempt } from './attempt.ts'
+export { JsonLimitError, isRecord, parseForeignJson } from './parse-json.ts'
 
 /** The method of an endpoint. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

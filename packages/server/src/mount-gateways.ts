@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
-import { localCall, type CallInFlight } from '@skillstead/core/internal'
+import { localCall, type CallInFlight, toMetric } from '@skillstead/core/internal'
 import {
   createDeviceRoutes,
   createEncodedLists,
@@ -46,12 +46,11 @@ export function mountGateways(
   const own = [...createDeviceRoutes(host), ...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)]
   for (const route of own) app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
   node.registry.addMetrics(async () => [
-    {
-      name: 'skillstead_lists_built_total',
-      help: 'Indexes and other lists of gateways that were built because they were not cached.',
-      type: 'counter',
-      value: lists.built,
-    },
+    toMetric(
+      'skillstead_lists_built_total',
+      'Indexes and other lists of gateways that were built because they were not cached.',
+      lists.built,
+    ),
   ])
   return lists.stop
 }

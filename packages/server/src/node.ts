@@ -1,6 +1,6 @@
 import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { RegistryError, limits, planNames } from '@skillstead/protocol'
+import { RegistryError, limits, planNames, attempt } from '@skillstead/protocol'
 import { readProgramVersion } from '@skillstead/gateways'
 import type { Registry } from '@skillstead/core'
 import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@skillstead/core/internal'
@@ -14,7 +14,7 @@ import { isForPeople, toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
 import { Metrics } from './context/metrics.ts'
-import type { NodeOptions } from './context/options.ts'
+import { type NodeOptions, apiBase } from './context/options.ts'
 import { createAddressOf, parsePublicUrl } from './context/own-address.ts'
 import { listMountedRoutes, unknownRoute } from './context/mounted-routes.ts'
 import { createRemovePublicPath } from './context/public-path.ts'
@@ -24,7 +24,6 @@ import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
 import { PageVisits } from './context/page-visits.ts'
 import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
-import { apiBase } from './context/options.ts'
 
 /** The limit for all bodies in memory at a time; each body has its own limit too. */
 const bodyLimits: InFlightLimits = {
@@ -159,7 +158,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     const path = call.url?.pathname ?? '/'
     if (call.method === 'OPTIONS' && path === '/*') return replyOptions(call, ['GET', 'HEAD', 'OPTIONS'])
     if (replyPage && !isApi(path) && isForPeople(call)) return replyPage(call, 404)
-    if (!isDecodable(path)) throwMalformed()
+    if (attempt(() => decodeURIComponent(path)) === undefined) throwMalformed()
     throw nothingHere()
   }
   const [ofApi, ofPages] = [
@@ -201,14 +200,6 @@ function isApi(path: string): boolean {
 function isForBrowsers(call: Call): boolean {
   const accept = call.header('accept')?.trim() || '*/*'
   return (call.method === 'GET' || call.method === 'HEAD') && (accept === '*/*' || isForPeople(call))
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    return decodeURIComponent(path) !== undefined
-  } catch {
-    return false
-  }
 }
 
 function throwMalformed(): never {

@@ -1,4 +1,4 @@
-import { parseForeignJson } from '@skillstead/protocol'
+import { isRecord, readFields } from '@skillstead/protocol'
 
 /** What an agent answered, and the tokens that it reports. */
 export interface AgentAnswer {
@@ -20,9 +20,9 @@ export function readAgentOutput(stdout: string): AgentAnswer {
   let message: string | undefined
   let tokens: number | undefined
   for (const line of text.split('\n')) {
-    const { type, is_error: hasError, result, usage, item } = parseLine(line)
+    const { type, is_error: hasError, result, usage, item } = line.startsWith('{') ? readFields(line) : {}
     isAgent ||= typeof type === 'string' && eventPattern.test(type)
-    if (type === 'item.completed' && isObject(item) && item['type'] === 'agent_message')
+    if (type === 'item.completed' && isRecord(item) && item['type'] === 'agent_message')
       message = typeof item['text'] === 'string' ? item['text'] : message
     if (type === 'turn.failed') isError = true
     if (type !== 'result' && type !== 'turn.completed') continue
@@ -43,22 +43,7 @@ const eventPattern = /^(?:system|result|thread\.started|turn\.(?:started|complet
 const tokenFields = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']
 
 function countTokens(usage: unknown): number | undefined {
-  if (!isObject(usage)) return undefined
+  if (!isRecord(usage)) return undefined
   const counts = tokenFields.map((field) => usage[field]).filter((count) => Number.isSafeInteger(count)) as number[]
   return counts.length === 0 || counts.some((count) => count < 0) ? undefined : counts.reduce((a, b) => a + b, 0)
-}
-
-/** No fields for a line that is no JSON object. */
-function parseLine(line: string): Readonly<Record<string, unknown>> {
-  if (!line.startsWith('{')) return {}
-  try {
-    const value = parseForeignJson(line)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,5 +1,4 @@
-import type { DifferenceInterval } from '@skillstead/protocol'
-import { cutList, toOneLine, toPercent, toPoints } from '@skillstead/protocol'
+import { type DifferenceInterval, cutList, toOneLine, toPercent, toPoints } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
 import { isBroken, type RunRecord } from './journal.ts'

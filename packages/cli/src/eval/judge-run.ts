@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { Validator } from '@cfworker/json-schema'
-import { parseForeignJson, readErrorCode, toOneLine } from '@skillstead/protocol'
+import { parseForeignJson, readErrorCode, toOneLine, toErrorText } from '@skillstead/protocol'
 import type { CheckTarget, EvalCase, EvalCheck } from '@skillstead/skill-format/evals'
 import type { Environment } from '../terminal/io.ts'
 import { readAgentOutput } from './agent-output.ts'
@@ -205,7 +205,7 @@ function checkSchema(name: string, schema: object | boolean, text: string): Chec
     return toResult(name, valid, valid ? text : (errors.at(-1)?.error ?? text))
   } catch (error) {
     // A schema that cannot be read, such as one with a reference to nowhere.
-    return { name, outcome: 'unjudged', evidence: (error as Error).message.slice(0, evidenceCharactersMax) }
+    return { name, outcome: 'unjudged', evidence: toErrorText(error).slice(0, evidenceCharactersMax) }
   }
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { SignedSubject } from '@skillstead/core/internal'
-import { type EvaluationResult, ProgramName, toOneLine } from '@skillstead/protocol'
+import { type EvaluationResult, ProgramName, toOneLine, toErrorText } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
 import { isCiJob, withCiKey } from '../registry/ci-key.ts'
@@ -111,7 +111,7 @@ export async function postResult(
     }
     await withApi(given, (api) => api.createEvaluation({ name, version, digest, ...result }), { ci: toOwner(name) })
   } catch (error) {
-    const reason = toOneLine(error instanceof Error ? error.message : String(error))
+    const reason = toOneLine(toErrorText(error))
     throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })
   }
 }

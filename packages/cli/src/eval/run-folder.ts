@@ -1,4 +1,5 @@
-import { constants, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync, type Dirent } from 'node:fs'
+import { attempt } from '@skillstead/protocol'
+import { constants, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { isExecutable, type ArchiveFile } from '@skillstead/skill-format/archives'
@@ -65,22 +66,14 @@ export function listRunFiles(folder: string): string[] {
   const found: string[] = []
   const folders = ['']
   for (let at = folders.pop(); at !== undefined && found.length < listedMax; at = folders.pop()) {
-    for (const entry of listEntries(join(folder, at))) {
+    // An agent may have made a folder unreadable.
+    for (const entry of attempt(() => readdirSync(join(folder, at), { withFileTypes: true })) ?? []) {
       const path = at === '' ? entry.name : `${at}/${entry.name}`
       if (entry.isDirectory()) folders.push(path)
       else if (entry.isFile()) found.push(path)
     }
   }
   return found.slice(0, listedMax).toSorted()
-}
-
-/** None for a folder that the agent made unreadable. */
-function listEntries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
 }
 
 /** The text of a file that a run left; undefined if there is none, it is too large, or a link leads out of the folder. */

@@ -1,4 +1,4 @@
-import { parseForeignJson, type endpoints, type Input } from '@skillstead/protocol'
+import { parseForeignJson, type endpoints, type Input, attempt, isRecord, toErrorText } from '@skillstead/protocol'
 
 type ExternalInput = Input<(typeof endpoints)['addExternal']>
 
@@ -38,27 +38,20 @@ function parseArray(text: string): unknown[] {
   try {
     return parseForeignJson(text) as unknown[]
   } catch (error) {
-    const reason = (error as Error).message
+    const reason = toErrorText(error)
     const sentence = `The list starts like a JSON array but cannot be parsed: ${reason}. Fix it, or write one URL per line.`
     throw new Error(sentence, { cause: error })
   }
 }
 
 function parseListLine(line: string): { skill: ExternalInput } | { reason: string } {
-  try {
-    return toExternalInput(parseForeignJson(line))
-  } catch {
-    return { reason: 'This is not JSON.' }
-  }
+  const record = attempt(() => parseForeignJson(line))
+  return record === undefined ? { reason: 'This is not JSON.' } : toExternalInput(record)
 }
 
 /** Picks the known fields; the registry validates their values. */
 function toExternalInput(record: unknown): { skill: ExternalInput } | { reason: string } {
-  if (!hasUrl(record)) return { reason: 'This is not a record with a url.' }
+  if (!isRecord(record) || typeof record.url !== 'string') return { reason: 'This is not a record with a url.' }
   const known = fields.filter((field) => record[field] != null)
   return { skill: { url: record.url, ...Object.fromEntries(known.map((field) => [field, record[field]])) } }
-}
-
-function hasUrl(record: unknown): record is ExternalInput {
-  return typeof record === 'object' && record !== null && 'url' in record && typeof record.url === 'string'
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
-import { limits } from '@skillstead/protocol'
+import { limits, attempt, toErrorText } from '@skillstead/protocol'
 import { checkPaths } from '@skillstead/skill-format/archives'
 import { writeWhole } from '../files/write-whole.ts'
 import { readZipContent } from '../verify/content.ts'
@@ -27,8 +27,8 @@ export function openCache(folder: string): PackageCache {
       try {
         return await readKept(file, digest)
       } catch {
-        // The cached package is damaged or altered: download the package again.
-        deleteQuietly(file)
+        // The cached package is damaged or altered: download the package again. In a read-only cache the file stays.
+        attempt(() => rmSync(file, { force: true }))
         return undefined
       }
     },
@@ -40,17 +40,10 @@ export function openCache(folder: string): PackageCache {
         return undefined
       } catch (error) {
         memory.set(digest, zip)
-        return (error as Error).message
+        return toErrorText(error)
       }
     },
   }
-}
-
-/** In a read-only cache the file stays. */
-function deleteQuietly(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {}
 }
 
 async function readKept(file: string, digest: string): Promise<ContentFile[]> {

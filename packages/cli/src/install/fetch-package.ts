@@ -1,5 +1,5 @@
 import { type ContentFile, toContentDigest } from '@skillstead/client/verify'
-import { toOneLine, type Recalled, type RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type Recalled, type RegistryApi, toErrorText } from '@skillstead/protocol'
 import { readBytes } from '@skillstead/skill-format/archives'
 import { unpackPackage, type PackageCache } from './cache.ts'
 import { type Say, waitForTurn } from './offer.ts'
@@ -39,7 +39,7 @@ async function readOf({ fullName, version }: Wanted, zip: Uint8Array): Promise<C
   try {
     return await unpackPackage(zip)
   } catch (error) {
-    const reason = toOneLine((error as Error).message)
+    const reason = toOneLine(toErrorText(error))
     throw new Error(`The package of ${fullName}@${version} was refused. ${reason} Nothing was changed.`, {
       cause: error,
     })

@@ -1,4 +1,4 @@
-import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, isSkillName, type ErrorCode, type RegistryApi, attempt } from '@skillstead/protocol'
 import { UsageError } from '../command/command.ts'
 import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import { findLocked, isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
@@ -94,17 +94,9 @@ function isRegistryUnavailable(error: unknown): boolean {
 }
 
 function findLockedItem(session: Session, asked: Asked): Item | undefined {
-  const found = findLockedSkill(session, asked)
-  return found && toLockedItem(session, ...found, asked)
-}
-
-function findLockedSkill(session: Session, { name, version }: Asked): [string, LockedSkill] | undefined {
-  try {
-    const found = getLocked(session, name)
-    return version === undefined || version === found[1].version ? found : undefined
-  } catch {
-    return undefined
-  }
+  const found = attempt(() => getLocked(session, asked.name))
+  const isAsked = asked.version === undefined || asked.version === found?.[1].version
+  return found && isAsked ? toLockedItem(session, ...found, asked) : undefined
 }
 
 /** The locked item, with its locked folders and the requested ones. Throws for one that is known to be recalled. */

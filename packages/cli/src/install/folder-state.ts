@@ -1,4 +1,4 @@
-import { cutList, readErrorCode } from '@skillstead/protocol'
+import { cutList, readErrorCode, toErrorText } from '@skillstead/protocol'
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { isExecutable, toDigest } from '@skillstead/skill-format/archives'
@@ -39,7 +39,7 @@ export async function readFolderState(
     const whole = await toVersionState(await readContentAt(path, { whole: true }), expected, cache)
     return expected.includes(whole.digest) ? whole : state
   } catch (error) {
-    return { kind: 'other', reason: (error as Error).message.replace(/\.$/, '') }
+    return { kind: 'other', reason: toErrorText(error).replace(/\.$/, '') }
   }
 }
 

@@ -1,10 +1,11 @@
+import { toShortName } from '@skillstead/protocol'
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { configFile, homeFolder } from '../files/config.ts'
 import type { Environment } from '../terminal/io.ts'
 import { toAgentFolders } from './agents.ts'
-import { isTarget, toShortName } from './lock.ts'
+import { isTarget } from './lock.ts'
 
 /** Where skills are installed: in a project, or for a user account. */
 export interface Place {

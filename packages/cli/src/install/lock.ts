@@ -1,6 +1,14 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { isSkillName, isUsername, isVersion, limits, parseForeignJson } from '@skillstead/protocol'
+import {
+  isSkillName,
+  isUsername,
+  isVersion,
+  limits,
+  parseForeignJson,
+  isRecord,
+  toShortName,
+} from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { checkPaths, isMcpServerName } from '@skillstead/skill-format/archives'
 import { requireOwn } from '../files/file-access.ts'
@@ -158,11 +166,6 @@ export function findLocked({ skills }: Lock, fullName: string): LockedSkill | un
   return Object.hasOwn(skills, fullName) ? skills[fullName] : undefined
 }
 
-/** The name without its owner, which is also the name of its folder. */
-export function toShortName(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
-}
-
 /** Whether a value is a digest in the format of registries. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
@@ -204,10 +207,6 @@ export function isTarget(target: unknown, name: string, { anywhere = false }: Lo
   // Check each segment on its own: the depth limit for files of a version does not apply to a project's folders.
   const problems = segments.flatMap((segment) => checkPaths([{ path: `x/${segment.normalize('NFC')}` }]))
   return segments.at(-1) === name && problems.length === 0
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function toLockError(file: string, problem: string): Error {

@@ -1,5 +1,4 @@
 import {
-  RegistryError,
   isVersion,
   limits,
   type Recalled,
@@ -7,9 +6,11 @@ import {
   type Requires,
   type SkillDetails,
   toOneLine,
+  toShortName,
+  isRegistryError,
 } from '@skillstead/protocol'
 import { endWithRecall, findNewestRecall, readRecalled, toRecallText } from './recall-text.ts'
-import { isDigest, isFullName, toShortName } from './lock.ts'
+import { isDigest, isFullName } from './lock.ts'
 
 /** Reports to the user why a command waits. */
 export type Say = (line: string) => void
@@ -49,8 +50,11 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
   requireShape(isListOf(skill?.versions, isObject))
   const asked = version === undefined ? name : `${name}@${version}`
   const fullName = String(skill.fullName)
-  if (!isFullName(fullName) || toShortName(fullName) !== name.slice(name.indexOf('/') + 1))
-    throw toOtherSkillError(asked, fullName)
+  if (!isFullName(fullName) || toShortName(fullName) !== toShortName(name))
+    throw new Error(
+      `The registry returned ${toOneLine(fullName)}, but ${asked} was requested. Nothing was changed. ` +
+        'Check the URL and any proxy, or report this to the operator of the registry.',
+    )
   if (skill.stub)
     throw new Error(`${fullName} has not been published, only requested or reserved, so it cannot be installed.`)
   const offered = version ?? skill.latestVersion
@@ -99,13 +103,6 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
       ? [`The scanner rates ${fullName} as dangerous. Read it before an agent does: skillstead show ${fullName}`]
       : []),
   ]
-}
-
-function toOtherSkillError(asked: string, fullName: string): Error {
-  return new Error(
-    `The registry returned ${toOneLine(fullName)}, but ${asked} was requested. Nothing was changed. ` +
-      'Check the URL and any proxy, or report this to the operator of the registry.',
-  )
 }
 
 /** Throws for a response of an unknown form, which comes from something else, such as a proxy. */
@@ -159,8 +156,7 @@ export async function waitForTurn<T>(work: () => Promise<T>, say: Say): Promise<
     try {
       return await work()
     } catch (error) {
-      const seconds =
-        error instanceof RegistryError && error.code === 'rate_limited' ? error.retryAfterSeconds : undefined
+      const seconds = isRegistryError(error, 'rate_limited') ? error.retryAfterSeconds : undefined
       if (seconds === undefined || seconds > waitSecondsMax || turn === turnsMax) throw error
       say(`Rate limit of the registry reached; waiting ${seconds} seconds.`)
       await new Promise((resolve) => void setTimeout(resolve, Math.max(1, seconds) * 1000))

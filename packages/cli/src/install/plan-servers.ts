@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import type { ContentFile } from '@skillstead/client/verify'
 import { describeMcpServer, McpJsonError, readMcpServers, type McpServers } from '@skillstead/skill-format/archives'
 import { flag, type Options } from '../command/command.ts'
@@ -90,19 +91,11 @@ function listPending(
   target: string,
   recorded: ServersChange['recorded'],
 ): string[] {
-  const now = toRecordOrNone(fullName, servers, target)
+  // Servers that the file cannot express were never written.
+  const now = attempt(() => toServerRecord(toProjectEntries(fullName, servers, target))) ?? {}
   const pending = Object.entries(servers).filter(
     ([name]) => recorded[name] === undefined || recorded[name] !== now[name],
   )
   const gone = Object.keys(recorded).filter((name) => !Object.hasOwn(servers, name))
   return [...describeServers(Object.fromEntries(pending)), ...gone.map((name) => `${name} (no longer in the skill)`)]
-}
-
-/** Servers that the file cannot express were never written. */
-function toRecordOrNone(fullName: string, servers: McpServers, target: string): Readonly<Record<string, string>> {
-  try {
-    return toServerRecord(toProjectEntries(fullName, servers, target))
-  } catch {
-    return {}
-  }
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { JsonLimitError } from '@skillstead/protocol'
+import { JsonLimitError, isRecord } from '@skillstead/protocol'
 import {
   McpJsonError,
   parseUniqueJson,
@@ -105,7 +105,7 @@ function readProjectFile(file: string): ProjectFile {
   if (stats.size > bytesMax) throw toUnusable(file, `it is larger than ${bytesMax / 1024 / 1024} MiB`)
   const text = readFileSync(file, 'utf8')
   const document = parseProjectFile(file, text)
-  if (!isObject(document) || !isObject(document[entriesKey] ?? {}))
+  if (!isRecord(document) || !isRecord(document[entriesKey] ?? {}))
     throw toUnusable(file, `it is not an object with ${entriesKey}`)
   return { text, document, mode: stats.mode & 0o777 }
 }
@@ -184,10 +184,6 @@ function toEntry(server: McpServer, folder: string): Entries {
 
 function toEntryDigest(entry: unknown): string {
   return toDigest(JSON.stringify(entry) ?? '')
-}
-
-function isObject(value: unknown): value is Entries {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function toUnusable(file: string, problem: string): Error {

@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheFolder } from '../files/config.ts'
@@ -7,8 +8,15 @@ import { openCache, type PackageCache } from './cache.ts'
 import { readFolderState } from './folder-state.ts'
 import { toSkillFolderPath, toSkillParent, toTargetPath, type Place } from './install-place.ts'
 import { findLocked, type Lock } from './lock.ts'
-import { completeSwap, isThere, listStagings, readJournal, takeBack } from './staging.ts'
-import type { JournalEntry, StagingPlaces } from './staging.ts'
+import {
+  completeSwap,
+  isThere,
+  listStagings,
+  readJournal,
+  takeBack,
+  type JournalEntry,
+  type StagingPlaces,
+} from './staging.ts'
 
 /** Longer than any install takes: an older staging folder with this process id is from another process. */
 const installMsMax = 60 * 60_000
@@ -35,13 +43,8 @@ export async function recoverInstalls(place: Place, lock: Lock, folders: readonl
 
 /** The existing folders of agents, without those that a symbolic link leads out of the project. */
 function listAgentParents(place: Place): string[] {
-  return listAgentFolders(place.isGlobal, place.env).flatMap((folder) => {
-    try {
-      return toSkillParent(place, toSkillFolderPath(place, folder))
-    } catch {
-      return []
-    }
-  })
+  const folders = listAgentFolders(place.isGlobal, place.env)
+  return folders.flatMap((folder) => attempt(() => toSkillParent(place, toSkillFolderPath(place, folder))) ?? [])
 }
 
 function isAtWork(folder: string, pid: number): boolean {

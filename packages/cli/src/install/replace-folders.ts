@@ -1,3 +1,4 @@
+import { attempt, toErrorText } from '@skillstead/protocol'
 import { dirname } from 'node:path'
 import { createStaging, type FolderChange, type Staging } from './staging.ts'
 
@@ -28,21 +29,15 @@ export async function replaceFolders(changes: readonly FolderChange[], commit: (
     }
     throw stuck.size > 0 ? toStuckError(error, [...stuck.values()].flat()) : error
   } finally {
-    for (const staging of stagings.values()) if (!stuck.has(staging)) closeQuietly(staging)
+    // Leftovers are removed by the next command.
+    for (const staging of stagings.values()) if (!stuck.has(staging)) attempt(() => staging.close())
   }
 }
 
 function toStuckError(cause: unknown, folders: readonly string[]): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = toErrorText(cause)
   return new Error(
     `${reason} The former content could not be restored. It is in ${folders.join(', ')}; move it back.`,
     { cause },
   )
-}
-
-/** Leftovers are removed by the next command. */
-function closeQuietly(staging: Staging): void {
-  try {
-    staging.close()
-  } catch {}
 }

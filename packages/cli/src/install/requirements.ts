@@ -54,7 +54,11 @@ export async function addRequired(
 ): Promise<Item[]> {
   if (flag(session.given, 'no-deps')) return [...asked]
   const names = new Set(asked.map(({ fullName }) => fullName))
-  const all = listConstraints(session.lock, source)
+  const all = Object.entries(session.lock.skills).flatMap(([by, skill]) =>
+    skill.source === source
+      ? Object.entries(skill.requires ?? {}).map(([name, range]): Constraint => ({ by, name, range }))
+      : [],
+  )
   const kept = all.filter(({ by }) => !names.has(by))
   const isRequired = (fullName: string) => all.some(({ name }) => name === fullName)
   if (!isUpdate) refuseOutside(asked, kept)
@@ -95,14 +99,6 @@ function toAddition(lock: Lock, { fullName, version }: Resolution['skills'][numb
   const installed = findLocked(lock, fullName)?.version
   if (installed === undefined || installed === version) return `${version} is added`
   return `it ${compareVersions(version, installed) < 0 ? 'goes back' : 'is updated'} from ${installed} to ${version}`
-}
-
-function listConstraints({ skills }: Lock, source: string): Constraint[] {
-  return Object.entries(skills).flatMap(([by, skill]) =>
-    skill.source === source
-      ? Object.entries(skill.requires ?? {}).map(([name, range]): Constraint => ({ by, name, range }))
-      : [],
-  )
 }
 
 function isWithin(version: string, ranges: readonly { readonly range: string }[]): boolean {

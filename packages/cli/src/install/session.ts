@@ -1,11 +1,11 @@
-import type { RegistryApi } from '@skillstead/protocol'
+import { type RegistryApi, toShortName } from '@skillstead/protocol'
 import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { cacheFolder, toNodeAddress } from '../files/config.ts'
 import { findUrl, withApi } from '../registry/place.ts'
 import type { Output } from '../terminal/output.ts'
 import { openCache, type PackageCache } from './cache.ts'
 import { toInstallPlace, toSkillFolders, type Place } from './install-place.ts'
-import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
+import { localSource, readLock, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { openRecalls, type KnownRecalls } from './recalls.ts'
 import { recoverInstalls } from './recover.ts'
 

@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -158,12 +159,7 @@ export function readJournal(folder: string): JournalEntry[] {
 
 /** The staging folders in a folder of skills, with the ids of the processes that created them. */
 export function listStagings(parent: string): { folder: string; pid: number }[] {
-  let entries
-  try {
-    entries = readdirSync(parent, { withFileTypes: true })
-  } catch {
-    return []
-  }
+  const entries = attempt(() => readdirSync(parent, { withFileTypes: true })) ?? []
   return entries.flatMap((entry) => {
     const pid = stagingPattern.exec(entry.name)?.[1]
     return pid !== undefined && entry.isDirectory() ? [{ folder: join(parent, entry.name), pid: Number(pid) }] : []

@@ -47,7 +47,7 @@ async function askAbout(session: Session, api: RegistryApi, skills: readonly Loc
     if (update) {
       // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
-      const latest = toOtherVersion(latestVersion, version)
+      const latest = isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
       const recalled = toRecalled(update)
       return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, recalled, source }]
     }
@@ -95,8 +95,4 @@ export function isUpdate(notice: Notice): boolean {
 /** Whether the installed version was yanked or recalled. */
 export function isWithdrawn({ reason }: Notice): boolean {
   return reason === 'yanked' || reason === 'recalled'
-}
-
-function toOtherVersion(latestVersion: string, version: string): string | null {
-  return isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
 }

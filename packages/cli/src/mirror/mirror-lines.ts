@@ -1,5 +1,11 @@
 import { toOneLine } from '@skillstead/protocol'
-import { type BundleHeader, type SyncReport, toAcceptOptions, type UpstreamStatus } from '@skillstead/mirror'
+import {
+  type BundleHeader,
+  type SyncReport,
+  toAcceptOptions,
+  type UpstreamStatus,
+  toSyncCommand,
+} from '@skillstead/mirror'
 import { toCount, toFactLines, toSize } from '../terminal/output.ts'
 import { toReasonLines } from '../terminal/reason-lines.ts'
 
@@ -40,7 +46,7 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     [
       'stopped',
       alarm &&
-        `${alarm.code}, ${alarm.at}: ${alarm.message} Resume with: ${toCommand(upstream)} ${toAcceptOptions(alarm)}`,
+        `${alarm.code}, ${alarm.at}: ${alarm.message} Resume with: ${toSyncCommand(upstream)} ${toAcceptOptions(alarm)}`,
     ],
     ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
@@ -85,10 +91,6 @@ export function toRefusalLines(refused: readonly SyncReport['refused'][number][]
     ...shown.map(({ subject, reason, detail }) => `  refused ${toOneLine(subject)} (${reason}): ${toOneLine(detail)}`),
     ...(hidden > 0 ? [`  and ${toCount(hidden)} more.`] : []),
   ]
-}
-
-function toCommand({ name, kind }: ShownUpstream): string {
-  return kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
 }
 
 function toWhen({ syncedAt, triedAt, nextAt }: ShownUpstream): string {

@@ -37,8 +37,9 @@ function createProgressLine(output: Output): ProgressLine {
   return {
     report(progress) {
       const { upstream, phase, done, total } = progress
-      const parts = { phase: phases[phase], of: toOf(total), pace: toPaceText(toPace(progress)) }
-      line = `${upstream}: ${parts.phase}, ${toCount(done)}${parts.of}${parts.pace}`
+      const of = total === undefined ? '' : ` of ${toCount(total)}`
+      const parts = { phase: phases[phase], of, pace: toPaceText(toPace(progress)) }
+      line = `${upstream}: ${parts.phase}, ${toCount(done)}${of}${parts.pace}`
       const format = '{bar} {phase} {value}{of}{pace}'
       bar ??= startBar(output, { format, total: 1, parts, isCleared: true, toLine: () => line })
       bar.update(done, parts, Math.max(1, total ?? done))
@@ -48,8 +49,4 @@ function createProgressLine(output: Output): ProgressLine {
       bar = undefined
     },
   }
-}
-
-function toOf(total: number | undefined): string {
-  return total === undefined ? '' : ` of ${toCount(total)}`
 }

@@ -1,4 +1,4 @@
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, toErrorText } from '@skillstead/protocol'
 import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { flag, type Arguments } from '../command/command.ts'
@@ -44,8 +44,7 @@ export async function withMirror<T>(
 function toErrorLog(given: Arguments): (error: unknown) => void {
   if (flag(given, 'json')) return () => undefined
   const { warn } = createOutput(given.io, false)
-  return (error) =>
-    warn(toOneLine(findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))))
+  return (error) => warn(toOneLine(findStorageSentence(error) ?? toErrorText(error)))
 }
 
 /** The network options. Throws {@link UsageError}. */

@@ -7,6 +7,7 @@ import {
   type RegistryApi,
   type RegistryError,
   type Visibility,
+  orUndefined,
 } from '@skillstead/protocol'
 import { cutAtWord, toSlug } from '@skillstead/skill-format'
 import type { PluginManifest } from '@skillstead/skill-format/archives'
@@ -57,7 +58,7 @@ export async function putPluginPack(
   if (owner === undefined)
     return { slug, status: 'refused', reason: 'No skill of the plugin is published, and a pack has skills.' }
   try {
-    const before = await findPack(api, slug)
+    const before = await orUndefined(api.getPack({ slug }), 'not_found')
     const reason = before && findConflict(before, { owner, name: plugin.name })
     if (reason !== undefined) return { slug, status: 'refused', reason }
     const description = cutAtWord(toVisibleText(plugin.description), descriptionCharactersMax)
@@ -82,15 +83,6 @@ export async function putPluginPack(
 /** Whether an error is about what was sent, and not about the connection, the login or a rate limit. */
 export function isOwnRefusal(error: unknown): error is RegistryError {
   return isRegistryError(error) && error.status < 500 && !['unauthorized', 'rate_limited'].includes(error.code)
-}
-
-async function findPack(api: RegistryApi, slug: string): Promise<Pack | undefined> {
-  try {
-    return await api.getPack({ slug })
-  } catch (error) {
-    if (isRegistryError(error) && error.code === 'not_found') return undefined
-    throw error
-  }
 }
 
 /** Why a pack with the slug of a plugin is not the plugin's pack. */

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
-import { isRegistryError, toOneLine, type Pack, type PathReason, type RegistryApi } from '@skillstead/protocol'
+import {
+  isRegistryError,
+  toOneLine,
+  type Pack,
+  type PathReason,
+  type RegistryApi,
+  toShortName,
+} from '@skillstead/protocol'
 import {
   createPluginFacts,
   createPluginFolders,
@@ -14,7 +21,6 @@ import { refuseOtherArchives } from '../files/archive-kinds.ts'
 import { writeWhole } from '../files/write-whole.ts'
 import { downloadPackage } from '../install/fetch-package.ts'
 import { requestOffer, type Say } from '../install/offer.ts'
-import { toShortName } from '../install/lock.ts'
 import { isThere, writeFiles } from '../install/staging.ts'
 
 /** A written plugin. */

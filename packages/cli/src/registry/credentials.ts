@@ -1,4 +1,4 @@
-import { readErrorCode } from '@skillstead/protocol'
+import { readErrorCode, toErrorText } from '@skillstead/protocol'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
@@ -74,7 +74,7 @@ function readPrivateFile(file: string): string | undefined {
     handle = openSync(file, 'r')
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(readErrorCode(error) ?? '')) return undefined
-    throw new Error(`${file} cannot be opened, so no login is available: ${(error as Error).message}.`, {
+    throw new Error(`${file} cannot be opened, so no login is available: ${toErrorText(error)}.`, {
       cause: error,
     })
   }

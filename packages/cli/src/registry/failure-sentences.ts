@@ -1,4 +1,4 @@
-import { RegistryError, readErrorCode } from '@skillstead/protocol'
+import { readErrorCode, isRegistryError } from '@skillstead/protocol'
 import { canUseProxy, findProxyVariable } from './proxy.ts'
 import type { Environment } from '../terminal/io.ts'
 
@@ -51,7 +51,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
 
 /** The failure of a connection to a node, with advice and the proxy of the environment; undefined for other errors. */
 export function findNetworkSentence(error: unknown, env: Environment): string | undefined {
-  if (!(error instanceof RegistryError) || error.code !== 'upstream_failed') return undefined
+  if (!isRegistryError(error, 'upstream_failed')) return undefined
   for (const code of listCodes(error.cause)) {
     const [, sentence] = advice.find(([codes]) => codes.test(code)) ?? []
     if (sentence !== undefined) return `${error.message} ${sentence}${toProxyAdvice(env, error.message)}`

@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { X509Certificate } from 'node:crypto'
 import type { OutgoingOptions } from '@skillstead/core'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
@@ -40,15 +41,7 @@ async function toProxies({ io }: Arguments): Promise<OutgoingOptions['proxy']> {
 function toCertificates(file: string | undefined): string[] {
   if (file === undefined) return []
   const found = readOptionFile(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (found.length === 0 || !found.every(isCertificate))
+  if (found.length === 0 || !found.every((pem) => attempt(() => new X509Certificate(pem))))
     throw new UsageError(`'${file}' contains no certificates in PEM form.`)
   return found
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0
-  } catch {
-    return false
-  }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
-import { RegistryError, type PlanName, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, type PlanName, type RegistryApi, isRegistryError } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
@@ -160,7 +160,7 @@ async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof RegistryError) || error.code !== 'unauthorized') throw error
+    if (!isRegistryError(error, 'unauthorized')) throw error
     const advice = `You are not logged in to ${baseUrl}. Run \`skillstead login --url ${baseUrl}\`, or pass --key.`
     throw new RegistryError('unauthorized', advice, { cause: error })
   }

@@ -1,4 +1,4 @@
-import { parseForeignJson, RegistryError } from '@skillstead/protocol'
+import { RegistryError, readFields } from '@skillstead/protocol'
 import { useProxyOfEnvironment } from './proxy.ts'
 
 const requestMs = 30_000
@@ -14,18 +14,9 @@ export async function requestJson(url: URL, { signal, ...init }: RequestInit) {
   try {
     const either = signal ? AbortSignal.any([signal, timeout]) : timeout
     const response = await fetch(url, { ...init, redirect: 'manual', signal: either })
-    return { status: response.status, body: parseFields(await response.text()) }
+    return { status: response.status, body: readFields(await response.text()) }
   } catch (cause) {
     if (signal?.aborted) throw cause
     throw new RegistryError('upstream_failed', `No server responds at ${url.origin}.`, { cause })
-  }
-}
-
-function parseFields(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = parseForeignJson(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
   }
 }

@@ -1,6 +1,6 @@
 import type { Registry } from '@skillstead/core'
 import { type AuditPosition, auditStart, partsOf, readAuditAfter, resumeAudit } from '@skillstead/core/internal'
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, toErrorText } from '@skillstead/protocol'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as v from 'valibot'
@@ -52,8 +52,7 @@ export async function followAudit(
       }
       hasFailed = false
     } catch (error) {
-      if (!hasFailed)
-        warn(`The audit log is not written, and will be tried again: ${toOneLine((error as Error).message)}`)
+      if (!hasFailed) warn(`The audit log is not written, and will be tried again: ${toOneLine(toErrorText(error))}`)
       hasFailed = true
     }
   }

@@ -18,12 +18,11 @@ export const listenOptions: Options = {
 
 /** The options with the variable SKILLSTEAD_NAME for each that has none of its own. */
 export function withVariables(options: Options): Options {
-  const named = Object.entries(options).map(([name, option]) => [name, { env: toVariable(name), ...option }])
+  const named = Object.entries(options).map(([name, option]) => [
+    name,
+    { env: `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`, ...option },
+  ])
   return Object.fromEntries(named) as Options
-}
-
-function toVariable(name: string): string {
-  return `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** The host under which this machine reaches a node, in the form of a URL: no client can connect to a wildcard. */

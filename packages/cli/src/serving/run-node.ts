@@ -1,7 +1,7 @@
 import { openRegistry, type Registry } from '@skillstead/core'
 import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
-import { toOneLine, readErrorCode } from '@skillstead/protocol'
+import { toOneLine, readErrorCode, toErrorText } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions } from '@skillstead/server'
 import { flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
@@ -60,7 +60,7 @@ export async function runNode(
         node.setCertificate(readCertificate(given)!)
         output.say('Read the certificate again.')
       } catch (error) {
-        output.warn(`The certificate stays as it is: ${toOneLine((error as Error).message)}`)
+        output.warn(`The certificate stays as it is: ${toOneLine(toErrorText(error))}`)
       }
     })
   await untilInterrupted(given.io)
@@ -117,7 +117,7 @@ async function createNodeMirror(registry: Registry, given: Arguments, { warn }: 
     ...(await toMirrorOptions(given)),
     onError(error) {
       if (logger) logger.warn({ err: error }, 'mirror failed')
-      else warn(toOneLine(error instanceof Error ? error.message : String(error)))
+      else warn(toOneLine(toErrorText(error)))
     },
     onAlarm(upstream, { code, message }) {
       if (logger) logger.error({ upstream, alarm: code }, message)

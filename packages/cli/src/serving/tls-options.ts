@@ -1,4 +1,5 @@
-import { X509Certificate, createPrivateKey, type KeyObject } from 'node:crypto'
+import { attempt } from '@skillstead/protocol'
+import { X509Certificate, createPrivateKey } from 'node:crypto'
 import type { TlsCertificate } from '@skillstead/server'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readOptionFile } from '../command/values.ts'
@@ -20,23 +21,11 @@ export function readCertificate(given: Arguments): TlsCertificate | undefined {
   if (!textOption(given, 'public-url')?.startsWith('https://'))
     throw new UsageError('--tls-cert needs --public-url with the address of the certificate, https://HOST.')
   const [cert, key] = [readOptionFile(certFile), readOptionFile(keyFile)]
-  const certificate = parse(() => new X509Certificate(cert))
+  const certificate = attempt(() => new X509Certificate(cert))
   if (!certificate) throw new UsageError('The file of --tls-cert contains no certificate in PEM form.')
-  const parsed = parse(() => createPrivateKey(key))
+  const parsed = attempt(() => createPrivateKey(key))
   if (!parsed) throw new UsageError('The file of --tls-key contains no private key in PEM form without a passphrase.')
-  requireMatch(certificate, parsed)
-  return { cert, key }
-}
-
-function requireMatch(certificate: X509Certificate, key: KeyObject): void {
-  if (!certificate.checkPrivateKey(key))
+  if (!certificate.checkPrivateKey(parsed))
     throw new UsageError('The key of --tls-key does not belong to the first certificate of --tls-cert.')
-}
-
-function parse<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
+  return { cert, key }
 }

@@ -1,6 +1,6 @@
 import { includesLevel, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
 import type { SearchResult } from '@skillstead/protocol'
-import { RegistryError } from '@skillstead/protocol/wire'
+import { RegistryError, isRecord } from '@skillstead/protocol/wire'
 
 type Kind = 'text' | 'list' | 'map' | 'number' | 'any'
 
@@ -24,7 +24,7 @@ const parts: readonly (readonly [path: string, kind: Kind, from: LoadLevel])[] =
 const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   text: (value) => typeof value === 'string',
   list: Array.isArray,
-  map: isMap,
+  map: isRecord,
   number: (value) => typeof value === 'number',
   any: (value) => value !== undefined,
 }
@@ -44,17 +44,13 @@ export function checkLoaded(output: unknown, level: LoadLevel, version: string |
 /** Like {@link checkLoaded}, for search results. */
 export function checkFound(output: unknown): SearchResult {
   const skills = readAt(output, 'skills')
-  if (Array.isArray(skills) && skills.every(isMap) && tests.number(readAt(output, 'total')))
+  if (Array.isArray(skills) && skills.every(isRecord) && tests.number(readAt(output, 'total')))
     return output as SearchResult
   throw toInvalidShape('something other than search results')
 }
 
 function readAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((found, key) => (isMap(found) ? found[key] : undefined), value)
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return path.split('.').reduce<unknown>((found, key) => (isRecord(found) ? found[key] : undefined), value)
 }
 
 function toInvalidShape(what: string): RegistryError {

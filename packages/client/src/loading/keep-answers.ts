@@ -75,7 +75,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
       if (!(error instanceof RegistryError)) throw error
       if (error.status === 401) clear()
       if (refusals.has(error.status)) cache.forget(subject)
-      if (!cached || !isOutage(error)) throw error
+      if (!cached || !(error.status >= 500 || error.status === 429)) throw error
       onStale(subject, error)
       return put(cached.output, cached.etag, toOutagePauseMs(error))
     }
@@ -101,8 +101,4 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
 
 function toOutagePauseMs({ retryAfterSeconds = 0 }: RegistryError): number {
   return Math.min(Math.max(pauseMs.atLeast, 1000 * retryAfterSeconds), pauseMs.atMost)
-}
-
-function isOutage({ status }: RegistryError): boolean {
-  return status >= 500 || status === 429
 }

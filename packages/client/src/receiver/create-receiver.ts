@@ -80,7 +80,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
 
     async fetch(request, handle) {
-      if (request.method !== 'POST') return toRefusedMethod()
+      if (request.method !== 'POST')
+        return toProblemResponse('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
       let isVerified = false
       try {
         const event = await receiver.verify(request.headers, await readRequestBody(request, bodyBytesMax))
@@ -89,9 +90,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         return new Response(null, { status: 204 })
       } catch (error) {
         // A WebhookError that the handler throws is a failure of the handler, not a refused delivery.
-        if (!isVerified && error instanceof WebhookError) return toRefusedDelivery(error)
+        if (!isVerified && error instanceof WebhookError)
+          return toProblemResponse(error.code, webhookErrorStatuses[error.code], error.message)
         reportHandlerError(onError, error)
-        return toHandlerFailure()
+        // The response after a handler failed, without the reason. The registry sends the delivery again.
+        return toProblemResponse('failed', 500, 'The event was not handled.')
       }
     },
   }
@@ -115,21 +118,6 @@ function toBodyBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (body instanceof Uint8Array || body instanceof ArrayBuffer) return new Uint8Array(body)
   throw new TypeError('Pass the raw body of the request, not a parsed one.')
-}
-
-/** The response to a refused delivery. */
-function toRefusedDelivery({ code, message }: WebhookError): Response {
-  return toProblemResponse(code, webhookErrorStatuses[code], message)
-}
-
-/** The response after a handler failed, without the reason. The registry sends the delivery again. */
-function toHandlerFailure(): Response {
-  return toProblemResponse('failed', 500, 'The event was not handled.')
-}
-
-/** The response to a request that is not a delivery. */
-function toRefusedMethod(): Response {
-  return toProblemResponse('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }
 
 function toProblemResponse(

@@ -1,3 +1,5 @@
+import { attempt } from '@skillstead/protocol/wire'
+
 /** The two keys that are derived from a secret. */
 export interface SecretKeys {
   /** Key of `X-Service-Signature`: the bytes of the whole secret. */
@@ -96,9 +98,5 @@ function fromHex(hex: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 }
 
 function decodeSecret(text: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  } catch {
-    return undefined
-  }
+  return attempt(() => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))
 }

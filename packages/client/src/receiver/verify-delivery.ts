@@ -1,3 +1,4 @@
+import { isRecord } from '@skillstead/protocol/wire'
 import { type WebhookEvent, eventNames, isWebhookEvent, parseForeignJson, pingEvent } from '@skillstead/protocol'
 import { isServiceSigned, isStandardSigned, parseSignatures, toSignedContent, type SecretKeys } from './signatures.ts'
 import { WebhookError } from './webhook-error.ts'
@@ -88,10 +89,6 @@ function isEnvelope(value: unknown): value is { id: string; event: string } {
   const { id, event, timestamp, data } = value
   const isNamed = [id, event].every((each) => typeof each === 'string' && each !== '')
   return isNamed && typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) && isRecord(data)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function toMalformedError(message: string, cause?: unknown): WebhookError {

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toErrorText } from '@skillstead/protocol'
 
 /**
  * The reason that is shown for an error code; the first match counts. Reasons reveal no internals of the failure. The
@@ -66,7 +66,7 @@ export function isClosed(error: unknown): boolean {
 }
 
 function isBreach(error: unknown): boolean {
-  return toFailureCode(error) === 'UND_ERR_SOCKET' && breaches.has((error as Error).message)
+  return toFailureCode(error) === 'UND_ERR_SOCKET' && breaches.has(toErrorText(error))
 }
 
 function toFailureCode(error: unknown): string {

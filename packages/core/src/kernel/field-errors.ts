@@ -6,11 +6,9 @@ const errorsMax = 50
 
 /** The problem with each field. Messages do not repeat the submitted values. */
 export function toFieldErrors(issues: readonly v.BaseIssue<unknown>[]): FieldError[] {
-  return issues.slice(0, errorsMax).map((issue) => ({ path: toFieldPath(issue), message: toFieldMessage(issue) }))
-}
-
-function toFieldPath(issue: v.BaseIssue<unknown>): string {
-  return (v.getDotPath(issue) ?? '').slice(0, 200)
+  return issues
+    .slice(0, errorsMax)
+    .map((issue) => ({ path: (v.getDotPath(issue) ?? '').slice(0, 200), message: toFieldMessage(issue) }))
 }
 
 function toFieldMessage(issue: v.BaseIssue<unknown>): string {
@@ -60,9 +58,9 @@ export function invalidField(path: string, message: string): RegistryError {
  * that begins with a capital letter is a sentence itself.
  */
 export function invalidFields(code: 'invalid_request' | 'invalid_skill', errors: readonly FieldError[]): RegistryError {
-  return new RegistryError(code, errors.map(toSentence).join(' '), { errors })
-}
-
-function toSentence({ path, message }: FieldError): string {
-  return `${path}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`
+  return new RegistryError(
+    code,
+    errors.map(({ path, message }) => `${path}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`).join(' '),
+    { errors },
+  )
 }

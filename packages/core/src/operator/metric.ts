@@ -7,3 +7,8 @@ export interface Metric {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
+
+/** A metric without labels. As in Prometheus, the name of a counter ends in `_total`. */
+export function toMetric(name: string, help: string, value: number): Metric {
+  return { name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', value }
+}

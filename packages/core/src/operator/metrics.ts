@@ -1,5 +1,5 @@
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
-import type { Metric } from './metric.ts'
+import { type Metric, toMetric } from './metric.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
@@ -15,53 +15,40 @@ export async function readNodeMetrics({
 }: OperatorContext): Promise<Metric[]> {
   const isUp = await answersQueries(database)
   const metrics: Metric[] = [
-    { name: 'skillstead_database_up', help: 'Whether the database responds', type: 'gauge', value: Number(isUp) },
-    {
-      name: 'skillstead_search_skills',
-      help: 'Skills in the search index in memory',
-      type: 'gauge',
-      value: search.size,
-    },
-    {
-      name: 'skillstead_search_refused_total',
-      help: 'Searches that were refused because too many waited for the thread of the index',
-      type: 'counter',
-      value: search.refused,
-    },
-    { name: 'skillstead_changes_position', help: 'Last processed change', type: 'gauge', value: changes.position },
+    toMetric('skillstead_database_up', 'Whether the database responds', Number(isUp)),
+    toMetric('skillstead_search_skills', 'Skills in the search index in memory', search.size),
+    toMetric(
+      'skillstead_search_refused_total',
+      'Searches that were refused because too many waited for the thread of the index',
+      search.refused,
+    ),
+    toMetric('skillstead_changes_position', 'Last processed change', changes.position),
   ]
   if (changes.isNoticed !== undefined) {
     const help = 'Whether notifications of changes on other nodes arrive; without them, changes are polled every second'
-    metrics.push({ name: 'skillstead_changes_noticed', help, type: 'gauge', value: Number(changes.isNoticed) })
+    metrics.push(toMetric('skillstead_changes_noticed', help, Number(changes.isNoticed)))
   }
   if (replica) {
     const { used, refused } = replica.counts
     const late = 'Lists and searches that read the primary, because the replica was late or failed'
     metrics.push(
-      {
-        name: 'skillstead_replica_reads_total',
-        help: 'Lists and searches that read the replica',
-        type: 'counter',
-        value: used,
-      },
-      { name: 'skillstead_replica_refused_total', help: late, type: 'counter', value: refused },
+      toMetric('skillstead_replica_reads_total', 'Lists and searches that read the replica', used),
+      toMetric('skillstead_replica_refused_total', late, refused),
     )
   }
   if (sharedLimits) {
     const { asked, unanswered } = sharedLimits.counts
     metrics.push(
-      {
-        name: 'skillstead_rate_leases_total',
-        help: 'Statements that leased a share of a rate limit from the database',
-        type: 'counter',
-        value: asked,
-      },
-      {
-        name: 'skillstead_rate_unshared_total',
-        help: 'Requests that this node counted alone because the database did not respond',
-        type: 'counter',
-        value: unanswered,
-      },
+      toMetric(
+        'skillstead_rate_leases_total',
+        'Statements that leased a share of a rate limit from the database',
+        asked,
+      ),
+      toMetric(
+        'skillstead_rate_unshared_total',
+        'Requests that this node counted alone because the database did not respond',
+        unanswered,
+      ),
     )
   }
   return metrics
@@ -76,24 +63,14 @@ export async function readStoredMetrics(context: CatalogueContext): Promise<Metr
   const unscanned = await countUnscanned(context)
   const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
   return [
-    { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },
-    {
-      name: 'skillstead_scans_waiting',
-      help: 'Versions without a scan by the current rules',
-      type: 'gauge',
-      value: unscanned,
-    },
-    { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
-    { name: 'skillstead_outbox_pending', help: 'Pending outbox rows', type: 'gauge', value: pending },
-    { name: 'skillstead_outbox_failed', help: 'Failed outbox rows', type: 'gauge', value: failed },
-    {
-      name: 'skillstead_outbox_oldest_seconds',
-      help: 'Waiting time of the oldest due row',
-      type: 'gauge',
-      value: oldestMs / 1000,
-    },
-    { name: 'skillstead_outbox_attempts_total', help: 'Completed attempts', type: 'counter', value: attempts },
-    { name: 'skillstead_outbox_failures_total', help: 'Failed attempts', type: 'counter', value: failures },
+    toMetric('skillstead_skills', 'Skills stored', skills),
+    toMetric('skillstead_scans_waiting', 'Versions without a scan by the current rules', unscanned),
+    toMetric('skillstead_versions', 'Versions stored', versions),
+    toMetric('skillstead_outbox_pending', 'Pending outbox rows', pending),
+    toMetric('skillstead_outbox_failed', 'Failed outbox rows', failed),
+    toMetric('skillstead_outbox_oldest_seconds', 'Waiting time of the oldest due row', oldestMs / 1000),
+    toMetric('skillstead_outbox_attempts_total', 'Completed attempts', attempts),
+    toMetric('skillstead_outbox_failures_total', 'Failed attempts', failures),
   ]
 }
 

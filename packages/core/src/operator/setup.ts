@@ -26,23 +26,18 @@ export async function setUp(
 ) {
   if (!(await isWithoutUsers(context.database.read))) throw toSetUpError()
   await context.addressLimits.require('setup', options.address)
-  if (!(await context.addressLimits.take('setups', allAddresses))) throw refuseSetupFlood()
+  // Other callers used up the total limit, so even the right code is refused. The error names other ways to set up
+  // the node.
+  if (!(await context.addressLimits.take('setups', allAddresses)))
+    throw new RegistryError(
+      'rate_limited',
+      'Too many codes were tried in the last hour, from many addresses. Restart the node for a new code, or create the ' +
+        'first user on the machine: skillstead users create NAME.',
+      { retryAfterSeconds: 3600, allowance: 'setups' },
+    )
   if (!(await context.setup.matches(code))) {
     throw new RegistryError('forbidden', 'The setup code is wrong. The node prints the code when it starts.')
   }
   const { key, ...user } = await createFirstUser(context, username, caller)
   return { user, key }
-}
-
-/**
- * Other callers used up the total limit, so even the right code is refused. The error names other ways to set up the
- * node.
- */
-function refuseSetupFlood(): RegistryError {
-  return new RegistryError(
-    'rate_limited',
-    'Too many codes were tried in the last hour, from many addresses. Restart the node for a new code, or create the ' +
-      'first user on the machine: skillstead users create NAME.',
-    { retryAfterSeconds: 3600, allowance: 'setups' },
-  )
 }

@@ -1,4 +1,4 @@
-import { isRegistryError } from '@skillstead/protocol'
+import { isRegistryError, attempt } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { AttemptResult, ClaimedRow } from './claims.ts'
 import { type Attempt, AttemptError, type OutboxHandler } from './jobs.ts'
@@ -45,34 +45,20 @@ async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<Handl
 
 /** The payload of a row; undefined for damaged text. */
 export function parsePayload(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(text) as Record<string, unknown>)
 }
 
 /** The recorded attempts of a row. Unreadable text counts as none, so that a damaged row can still complete. */
 export function toAttempts(text: string): Attempt[] {
-  try {
-    return JSON.parse(text) as Attempt[]
-  } catch {
-    return []
-  }
+  return attempt(() => JSON.parse(text) as Attempt[]) ?? []
 }
 
 function toAttemptRecord(outcome: HandlerOutcome): Pick<Attempt, 'statusCode' | 'error'> {
   if (!('error' in outcome)) return { statusCode: outcome.result?.statusCode ?? null, error: null }
   const { error } = outcome
+  // A handler may throw anything, including values that cannot be converted to text.
+  const message = attempt(() => String(error instanceof Error ? error.message : error))
+  const text = message ?? 'The attempt failed with an error that has no text.'
   const statusCode = error instanceof AttemptError ? error.statusCode : null
-  return { statusCode, error: toErrorMessage(error).slice(0, errorCharactersMax) }
-}
-
-/** A handler may throw anything, including values that cannot be converted to text. */
-function toErrorMessage(error: unknown): string {
-  try {
-    return String(error instanceof Error ? error.message : error)
-  } catch {
-    return 'The attempt failed with an error that has no text.'
-  }
+  return { statusCode, error: text.slice(0, errorCharactersMax) }
 }

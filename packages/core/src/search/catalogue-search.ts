@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
@@ -107,7 +107,7 @@ export class CatalogueSearch {
     try {
       return await askIndex()
     } catch (error) {
-      if (error instanceof RegistryError && error.code === 'overloaded') this.#refused++
+      if (isRegistryError(error, 'overloaded')) this.#refused++
       if (this.warm) throw error
       return askDatabase()
     }

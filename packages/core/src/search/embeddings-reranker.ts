@@ -118,10 +118,11 @@ export class EmbeddingsReranker implements Reranker {
         this.#service,
         batch.map(({ text }) => text),
       )
+      // 32-bit floats, little-endian.
       const rows = batch.map(({ digest }, i) => ({
         model,
         digest,
-        vector: toStoredVector(vectors[i]!),
+        vector: toLittleEndian(new Uint8Array(Float32Array.from(vectors[i]!).buffer)),
         stored_at: this.#now(),
       }))
       for (const { digest, vector } of rows) this.#recent.set(digest, vector)
@@ -214,11 +215,6 @@ function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer
     const norm = Math.hypot(...embedding) || 1
     return Float32Array.from(embedding, (value) => value / norm)
   })
-}
-
-/** 32-bit floats, little-endian. */
-function toStoredVector(vector: Float32Array): Uint8Array {
-  return toLittleEndian(new Uint8Array(Float32Array.from(vector).buffer))
 }
 
 function toEmbedding(bytes: Uint8Array): Float32Array {

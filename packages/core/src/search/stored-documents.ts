@@ -101,14 +101,12 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     verified: row.verified === 1,
     deprecated: row.deprecated === 1,
     securityScore: row.security_score,
-    loadedBy: row.loaded_by ?? readLoadedBy(row),
+    loadedBy:
+      row.loaded_by ??
+      (row.metadata === null ? 0 : toLoadedBy(parseJson<VersionMetadata>(row.metadata).frontmatter, row.name)),
     downloads: row.downloads,
     stars: row.stars,
     effectLow: row.effect_low,
     publishedAt: row.published_at,
   }))
-}
-
-function readLoadedBy({ metadata, name }: Row): number {
-  return metadata === null ? 0 : toLoadedBy(parseJson<VersionMetadata>(metadata).frontmatter, name)
 }

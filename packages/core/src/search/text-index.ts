@@ -178,7 +178,7 @@ export class TextIndex {
       this.#lengths[first + field] = Math.min(length, lengthMax)
       for (const [id, frequency] of counts) {
         keys.push(toStemKey(id))
-        bytes.push(toByte(field, frequency))
+        bytes.push((Math.min(frequency, frequencyMax) << fieldBits) | field)
       }
     }
     for (const word of words) {
@@ -213,10 +213,6 @@ const lengthMax = 0xffff
 const fieldBits = 3
 /** Maximum stored frequency. Higher frequencies hardly increase the relevance of a word. */
 const frequencyMax = 255 >>> fieldBits
-
-function toByte(field: number, frequency: number): number {
-  return (Math.min(frequency, frequencyMax) << fieldBits) | field
-}
 
 /** The field of a posting: an index into `searchFields`. */
 export function fieldOf(byte: number): number {

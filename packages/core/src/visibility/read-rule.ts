@@ -121,10 +121,5 @@ export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sigh
 
 /** Whether the rule for a skill names a kind of {@link storedKinds}. */
 export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
-  return readRule[state].readers[visibility].some((kind) => isStoredKind(kind))
-}
-
-/** Whether other tables store who the readers of a kind are. */
-function isStoredKind(kind: ReaderKind): kind is (typeof storedKinds)[number] {
-  return (storedKinds as readonly ReaderKind[]).includes(kind)
+  return readRule[state].readers[visibility].some((kind) => (storedKinds as readonly ReaderKind[]).includes(kind))
 }

@@ -20,7 +20,15 @@ const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */
 export function handleDeliveries(context: WebhooksContext): void {
-  const targets = createTargetLoader(context)
+  // Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts
+  // begin one by one as others end: those of one turn of the event loop share the queries.
+  const targets = new DataLoader<DeliveryPayload, DeliveryTarget | null>(
+    (deliveries) => loadTargets(context, deliveries),
+    {
+      cache: false,
+      batchScheduleFn: (load) => void setImmediate(load),
+    },
+  )
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
     const target = await targets.load(delivery).catch(hideInternalError)
@@ -32,17 +40,6 @@ export function handleDeliveries(context: WebhooksContext): void {
 }
 
 type DeliveryTarget = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
-
-/**
- * Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts begin
- * one by one as others end: those of one turn of the event loop share the queries.
- */
-function createTargetLoader(context: StorageContext) {
-  return new DataLoader<DeliveryPayload, DeliveryTarget | null>((deliveries) => loadTargets(context, deliveries), {
-    cache: false,
-    batchScheduleFn: (load) => void setImmediate(load),
-  })
-}
 
 async function loadTargets(context: StorageContext, deliveries: readonly DeliveryPayload[]) {
   const rows = await readTargets(context, [...new Set(deliveries.map(({ webhookId }) => webhookId))])

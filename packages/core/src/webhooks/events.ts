@@ -1,4 +1,4 @@
-import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, toTimestamp, toOwnerName } from '@skillstead/protocol'
 import type { ExpressionBuilder } from 'kysely'
 import type { EmittedEvent, Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
@@ -113,7 +113,7 @@ export function selectSubscribers(trx: WriteTransaction, event: EventName) {
 /** Whether a webhook subscribes to events of a skill. Events without a skill go to every subscriber. */
 export function isAbout({ skills }: Pick<Subscriber, 'skills'>, fullName: string | undefined): boolean {
   if (skills === null || fullName === undefined) return true
-  const owner = fullName.slice(0, fullName.indexOf('/'))
+  const owner = toOwnerName(fullName)
   // JSON escapes no character of these names, so the list need not be parsed.
   return skills.includes(`"${fullName}"`) || skills.includes(`"${owner}/*"`)
 }

@@ -1,4 +1,4 @@
-import { type EventData, RegistryError } from '@skillstead/protocol'
+import { type EventData, isRegistryError } from '@skillstead/protocol'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { EmittedEvent, PolicyPort } from '../catalogue/context/ports.ts'
 import { minuteMs } from '../kernel/clock.ts'
@@ -127,7 +127,7 @@ async function sendMessage(mailer: Mailer, message: MailMessage): Promise<void> 
   try {
     await mailer.send(message)
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'shutting_down') throw error
+    if (isRegistryError(error, 'shutting_down')) throw error
     // The text of the error may have credentials or the address: administrators see it in the outbox.
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
     const known = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number')

@@ -20,7 +20,9 @@ export function toWebhook(row: WebhookRow, last: DeliveryOutcome | undefined): W
     active: row.active === 1,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
-    lastDelivery: last ? toLastDelivery(last) : null,
+    lastDelivery: last
+      ? { status: statuses[last.state], at: toTimestamp(last.attempts.at(-1)?.at ?? last.createdAt) }
+      : null,
   }
 }
 
@@ -42,10 +44,6 @@ export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: J
     nextAttemptAt: state === 'pending' ? toTimestamp(dueAt) : null,
     createdAt: toTimestamp(createdAt),
   }
-}
-
-function toLastDelivery({ state, attempts, createdAt }: DeliveryOutcome): Webhook['lastDelivery'] {
-  return { status: statuses[state], at: toTimestamp(attempts.at(-1)?.at ?? createdAt) }
 }
 
 /** A webhook of the caller. Throws `not_found`, even to administrators for another user's webhook. */

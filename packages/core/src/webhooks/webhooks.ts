@@ -51,7 +51,8 @@ export async function createWebhook(
   const { userId } = requireAccount(caller)
   await context.outgoing.requirePublic(input.url, 'url')
   const now = context.clock.now()
-  const made = input.secret === undefined ? { secret: makeSecret() } : {}
+  const made =
+    input.secret === undefined ? { secret: `${standardPrefix}${randomBytes(secretBytes).toString('base64')}` } : {}
   const row: WebhookRow = {
     id: newId(),
     user_id: userId,
@@ -74,10 +75,6 @@ export async function createWebhook(
     await recordAudit(trx, { caller, action: 'webhook.create', subject: row.id, at: now })
   })
   return { ...toWebhook(row, undefined), ...made }
-}
-
-function makeSecret(): string {
-  return `${standardPrefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
 async function refuseTooManyWebhooks(trx: WriteTransaction, userId: string): Promise<void> {

@@ -1,18 +1,10 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
-import { isOfferedVersion, RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
+import { isOfferedVersion, RegistryError, type Content, type RegistryApi, orUndefined } from '@skillstead/protocol'
 import { apiOf } from '../scopes/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
 import { readVersionQuery } from './find-routes.ts'
-import {
-  type Asked,
-  baseOf,
-  nameIn,
-  orMissing,
-  type RouteTable,
-  toClawhubAnswer,
-  toClawhubName,
-} from './route-table.ts'
+import { type Asked, baseOf, nameIn, type RouteTable, toClawhubAnswer, toClawhubName } from './route-table.ts'
 import { readListedVersions } from './version-list.ts'
 
 /** The files of a skill, for installs and updates. */
@@ -58,7 +50,7 @@ async function downloadSkill(asked: Asked) {
  */
 async function resolveFingerprint({ api, query }: Asked) {
   const name = nameInQuery(query)
-  const skill = await orMissing(api.getSkill({ name }))
+  const skill = await orUndefined(api.getSkill({ name }), 'not_found')
   if (!skill) return toClawhubAnswer({ match: null, latestVersion: null })
   const hash = query.get('hash')
   const version = hash === null ? undefined : await findByFingerprint(api, name, hash)

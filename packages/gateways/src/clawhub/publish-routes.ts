@@ -8,7 +8,7 @@ import {
   uploadKeptMs,
 } from '@skillstead/core/internal'
 import type { UserCaller } from '@skillstead/core'
-import { endpoints, limits, RegistryError } from '@skillstead/protocol'
+import { endpoints, limits, RegistryError, attempt } from '@skillstead/protocol'
 import { toPublishFile, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { createHash } from 'node:crypto'
 import type { GatewayCall } from '../gateway.ts'
@@ -74,14 +74,11 @@ function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
 
 /** Undefined for a text that is not a ticket. */
 function readTicket(text: string): Ticket | undefined {
-  try {
-    const [userId, size, sha256, endsAt] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
-    const isTicket =
-      typeof userId === 'string' && typeof sha256 === 'string' && typeof size === 'number' && typeof endsAt === 'number'
-    return isTicket && size <= limits.fileBytesMax ? { userId, size, sha256, endsAt } : undefined
-  } catch {
-    return undefined
-  }
+  const ticket = attempt(() => JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown)
+  const [userId, size, sha256, endsAt]: unknown[] = Array.isArray(ticket) ? ticket : []
+  const isTicket =
+    typeof userId === 'string' && typeof sha256 === 'string' && typeof size === 'number' && typeof endsAt === 'number'
+  return isTicket && size <= limits.fileBytesMax ? { userId, size, sha256, endsAt } : undefined
 }
 
 /** POST /skills. */

@@ -1,4 +1,4 @@
-import { isRegistryError, RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { type Fields, readBodyFields, readTextField } from '../body-fields.ts'
 import {
   requireClientAddress,
@@ -94,14 +94,4 @@ export function nameIn({ params, query }: Asked, fields: Fields = {}): string {
 /** The URL of the gateway. Throws `invalid_request` on a node that does not know its own URL. */
 export function baseOf(host: GatewayHost, call: GatewayCall): string {
   return `${requireClientAddress(host, call)}${mountPath}`
-}
-
-/** The result of a read; undefined if nothing with this name exists that the caller may see. */
-export async function orMissing<Result>(read: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await read
-  } catch (error) {
-    if (isRegistryError(error, 'not_found')) return undefined
-    throw error
-  }
 }

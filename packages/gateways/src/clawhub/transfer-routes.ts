@@ -1,3 +1,4 @@
+import { toShortName, toOwnerName } from '@skillstead/protocol'
 import { requireText } from '../body-fields.ts'
 import { type Asked, nameIn, requireSignedIn, type RouteTable, toClawhubAnswer, type Work } from './route-table.ts'
 import { toMs } from './shapes.ts'
@@ -20,7 +21,7 @@ async function offerToUser(asked: Asked) {
     ok: true,
     transferId: fullName,
     toUserHandle: newOwner,
-    skillSlug: toClawhubSlug(fullName),
+    skillSlug: toShortName(fullName),
     transferred: false,
   })
 }
@@ -34,7 +35,7 @@ async function acceptOffer(asked: Asked) {
 async function endTransfer(asked: Asked) {
   const name = nameIn(asked)
   await asked.api.cancelTransfer({ name })
-  return toClawhubAnswer({ ok: true, skillSlug: toClawhubSlug(name) })
+  return toClawhubAnswer({ ok: true, skillSlug: toShortName(name) })
 }
 
 /** Offers do not expire here, but the program requires a time. */
@@ -49,8 +50,8 @@ function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {
     return toClawhubAnswer({
       transfers: wanted.map(({ fullName, newOwner, createdAt }) => ({
         _id: fullName,
-        skill: { _id: fullName, slug: toClawhubSlug(fullName), displayName: toClawhubSlug(fullName) },
-        fromUser: toParty(fullName.slice(0, fullName.indexOf('/'))),
+        skill: { _id: fullName, slug: toShortName(fullName), displayName: toShortName(fullName) },
+        fromUser: toParty(toOwnerName(fullName)),
         toUser: toParty(newOwner),
         requestedAt: toMs(createdAt),
         expiresAt,
@@ -61,8 +62,4 @@ function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {
 
 function toParty(username: string) {
   return { _id: username, handle: username, displayName: null }
-}
-
-function toClawhubSlug(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
 }

@@ -1,4 +1,4 @@
-import type { SearchResult } from '@skillstead/protocol'
+import { type SearchResult, toShortName } from '@skillstead/protocol'
 import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost } from '../gateway.ts'
 
 /**
@@ -11,14 +11,10 @@ export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): P
   const skills = result.skills.map(({ fullName, downloads }) => ({
     id: fullName,
     // The program installs by the name in SKILL.md, which has no owner.
-    skillId: toFoundName(fullName),
-    name: toFoundName(fullName),
+    skillId: toShortName(fullName),
+    name: toShortName(fullName),
     installs: downloads,
     source: `${address}/${fullName}`,
   }))
   return toJsonAnswer(call, { skills })
-}
-
-function toFoundName(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
 }

@@ -26,13 +26,8 @@ export interface Signature {
   readonly at: number
 }
 
-/** The id of an object. */
-function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
-  return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
-}
-
 export function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
-  return { kind, id: hashObject(kind, bytes), bytes }
+  return { kind, id: createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex'), bytes }
 }
 
 export function toCommit(commit: { tree: string; parent?: string | undefined; by: Signature; message: string }) {

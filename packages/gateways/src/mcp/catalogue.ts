@@ -1,7 +1,7 @@
 import type { OfferedSkill } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
-import { isRegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
-import { isAbsent } from './failures.ts'
+import { type RegistryApi, type Skill, orUndefined } from '@skillstead/protocol'
+import { absentCodes } from './failures.ts'
 import { findDocument, type ReadDocuments } from './skill-entries.ts'
 
 /**
@@ -53,8 +53,10 @@ export function isOffered({ securityScore }: Pick<Skill, 'securityScore'>): bool
   return securityScore === null || securityScore >= scoreMin
 }
 
+const goneCodes = [...absentCodes, 'taken_down', 'recalled'] as const
+
 async function findOfferedSkill(api: RegistryApi, fullName: string): Promise<OfferedSkill | undefined> {
-  const skill = await unlessGone(api.getSkill({ name: fullName }))
+  const skill = await orUndefined(api.getSkill({ name: fullName }), ...goneCodes)
   return skill && { ...skill, version: skill.latestVersion }
 }
 
@@ -65,15 +67,6 @@ async function readSkillDocument(
   const digest = findDocument(skill)?.digest
   if (digest === undefined) return undefined
   const { fullName: name, version } = skill
-  const content = await unlessGone(api.getFile({ name, path: 'SKILL.md', version }))
+  const content = await orUndefined(api.getFile({ name, path: 'SKILL.md', version }), ...goneCodes)
   return content && [digest, await readBytes(content)]
-}
-
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (isAbsent(error) || isRegistryError(error, 'taken_down') || isRegistryError(error, 'recalled')) return undefined
-    throw error
-  }
 }

@@ -18,12 +18,10 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
 }
 
 /**
- * Whether the error means that the skill or file does not exist or that the caller may not see it; clients get the same
- * error for both. `invalid_request` counts as absent: a name, version or path that the schema refuses cannot exist.
+ * The codes for a skill or file that does not exist or that the caller may not see; clients get the same error for
+ * both. `invalid_request` counts as absent: a name, version or path that the schema refuses cannot exist.
  */
-export function isAbsent(error: unknown): boolean {
-  return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')
-}
+export const absentCodes = ['not_found', 'invalid_request'] as const
 
 /** The message of an unknown error is not sent, because it may contain a path or a query. */
 function toFailureSentence(error: unknown, onError: OnError): string {

@@ -86,11 +86,11 @@ function countPieceTokens(piece: string): number {
 function isFrequent(piece: string): boolean {
   if (!piece.startsWith(' ')) return frequentWords.has(piece)
   const word = piece.slice(1)
-  return frequentWords.has(word) || frequentWordsAfterSpace.has(word) || isFrequentWithCapital(word)
-}
-
-function isFrequentWithCapital(word: string): boolean {
-  return /^[A-Z][a-z]/.test(word) && frequentWords.has(word.toLowerCase())
+  return (
+    frequentWords.has(word) ||
+    frequentWordsAfterSpace.has(word) ||
+    (/^[A-Z][a-z]/.test(word) && frequentWords.has(word.toLowerCase()))
+  )
 }
 
 /** Pairs of small letters that are no token, without the second letter: others follow. */

@@ -1,5 +1,5 @@
 import { checkJsonShape } from '@skillstead/core/internal'
-import { limits } from '@skillstead/protocol'
+import { limits, attempt, isRecord } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 /** The error of a message, in JSON-RPC 2.0 form. */
@@ -19,14 +19,9 @@ export async function readMessage(
 ): Promise<{ message: Record<string, unknown> } | { error: RpcError }> {
   const bytes = await host.readBody(call, limits.bodyBytesDefault)
   checkJsonShape(bytes)
-  let value: unknown
-  try {
-    value = JSON.parse(utf8.decode(bytes))
-  } catch {
-    return { error: { code: -32700, message: 'The body is not JSON in UTF-8.' } }
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { error: notOne }
-  return { message: value as Record<string, unknown> }
+  const value = attempt(() => JSON.parse(utf8.decode(bytes)) as unknown)
+  if (value === undefined) return { error: { code: -32700, message: 'The body is not JSON in UTF-8.' } }
+  return isRecord(value) ? { message: value } : { error: notOne }
 }
 
 /**

@@ -2,9 +2,9 @@ import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextpr
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
-import type { RegistryApi } from '@skillstead/protocol'
+import { type RegistryApi, attempt, orUndefined, toShortName } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue, type SkillPage } from './catalogue.ts'
-import { isAbsent, toProtocolError, type OnError } from './failures.ts'
+import { absentCodes, toProtocolError, type OnError } from './failures.ts'
 import { toSkillEntries } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
 
@@ -126,7 +126,7 @@ function parseCursor(cursor = '1'): { part: number; at: number } {
 async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
   const file = parseSkillUri(uri)
   if (file?.path !== 'SKILL.md') return undefined
-  const skill = await unlessAbsent(api.getSkill({ name: file.fullName }))
+  const skill = await orUndefined(api.getSkill({ name: file.fullName }), ...absentCodes)
   if (!skill) return undefined
   if (skill.fullName === file.fullName) {
     const [entry] = await toSkillEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
@@ -145,7 +145,8 @@ async function readResource(
   const file = parseSkillUri(uri)
   if (!file) return undefined
   const { fullName: name, path } = file
-  const content = await unlessAbsent(path === 'SKILL.md' ? api.getSkillMd({ name }) : api.getFile({ name, path }))
+  const reading = path === 'SKILL.md' ? api.getSkillMd({ name }) : api.getFile({ name, path })
+  const content = await orUndefined(reading, ...absentCodes)
   if (!content) return undefined
   const bytes = await readBytes(content)
   const mimeType = content.contentType.split(';', 1)[0]
@@ -156,12 +157,8 @@ async function readResource(
 
 /** Send text only if it round-trips, because digests are over the bytes, and if it takes no more space than base64. */
 function toReadResult(bytes: Uint8Array, mimeType: string | undefined): SkillReadResult {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return isCheap(countControls(bytes), bytes) ? { text, mimeType } : { bytes, mimeType }
-  } catch {
-    return { bytes, mimeType }
-  }
+  const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  return text !== undefined && isCheap(countControls(bytes), bytes) ? { text, mimeType } : { bytes, mimeType }
 }
 
 /** The library copies and checks each answer several times, which takes a second for 10 MiB. */
@@ -213,18 +210,9 @@ function toResource({ fullName, description }: { fullName: string; description: 
   return {
     uri: toSkillUri({ fullName, path: 'SKILL.md' }),
     // The extension requires the name in the frontmatter.
-    name: fullName.slice(fullName.indexOf('/') + 1),
+    name: toShortName(fullName),
     title: fullName,
     description,
     mimeType: 'text/markdown',
-  }
-}
-
-async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
   }
 }

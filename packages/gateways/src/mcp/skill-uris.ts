@@ -1,3 +1,5 @@
+import { attempt } from '@skillstead/protocol'
+
 /** A file of a skill, as named by a resource URI. */
 export interface SkillFile {
   /** `owner/name`. */
@@ -14,10 +16,6 @@ export function toSkillUri({ fullName, path }: SkillFile): string {
 /** Parses a URI; undefined if it does not name a file of a skill. */
 export function parseSkillUri(uri: string): SkillFile | undefined {
   const [, owner, name, path] = /^skill:\/\/([a-z0-9-]+)\/([a-z0-9-]+)\/([^?#]+)$/.exec(uri) ?? []
-  if (path === undefined) return undefined
-  try {
-    return { fullName: `${owner}/${name}`, path: path.split('/').map(decodeURIComponent).join('/') }
-  } catch {
-    return undefined
-  }
+  const decoded = path && attempt(() => path.split('/').map(decodeURIComponent).join('/'))
+  return decoded === undefined ? undefined : { fullName: `${owner}/${name}`, path: decoded }
 }

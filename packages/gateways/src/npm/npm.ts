@@ -45,7 +45,8 @@ function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer
     admission: 'keyed-files',
     scheme: 'basic',
     reads: toNpmEndpoint,
-    answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
+    answer: (call, params) =>
+      call.method === 'GET' || call.method === 'HEAD' ? answer(call, params) : refuseWrite(params),
     toFailure: toNpmFailure,
   }
 }
@@ -77,10 +78,6 @@ function toAuditRoute(path: string): GatewayRoute {
 function toNpmEndpoint({ path = '' }: Params) {
   const wanted = parsePackagePath(path)
   return wanted && { skill: wanted.fullName }
-}
-
-function isRead(call: GatewayCall): boolean {
-  return call.method === 'GET' || call.method === 'HEAD'
 }
 
 function refuseWrite({ path = '' }: Params): never {

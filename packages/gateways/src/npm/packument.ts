@@ -1,4 +1,4 @@
-import type { SkillDetails } from '@skillstead/protocol'
+import { type SkillDetails, toShortName } from '@skillstead/protocol'
 import type { DescribedVersion } from '../scopes/skill-archives.ts'
 
 /** A package as the registry of npm describes it; `versions` are the manifests. */
@@ -82,7 +82,7 @@ export function toNpmManifest(
     _hasShrinkwrap: false,
     gypfile: false,
     dist: {
-      tarball: `${registry}/${name}/-/${fullName.slice(fullName.indexOf('/') + 1)}-${version}.tgz`,
+      tarball: `${registry}/${name}/-/${toShortName(fullName)}-${version}.tgz`,
       ...(sha512 && { integrity: `sha512-${sha512.toString('base64')}` }),
       ...(sha1 && { shasum: sha1.toString('hex') }),
     },

@@ -1,5 +1,5 @@
 import { toRecalledError } from '@skillstead/core/internal'
-import { RegistryError, type SkillDetails } from '@skillstead/protocol'
+import { RegistryError, type SkillDetails, toShortName } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Answer, GatewayCall, GatewayHost } from '../gateway.ts'
 import { apiOf, createSkillArchives } from '../scopes/skill-archives.ts'
@@ -60,7 +60,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
     const facts = await archives.measure(call, { fullName, version, digest })
     if (!facts) return undefined
     const { frontmatter } = await apiOf(host, call, { counts: false }).getSkill({ name: fullName, version })
-    const name = fullName.slice(fullName.indexOf('/') + 1)
+    const name = toShortName(fullName)
     const layer = { digest: `sha256:${facts.hashes[0]!.toString('hex')}`, size: facts.bytes }
     const artifact = writeArtifact({ name, version, publishedAt, frontmatter }, layer)
     const { manifest, config } = artifact
@@ -88,7 +88,10 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
     }
     let bytesLeft = searchedBytesMax
     for (const [index, listed] of others.entries()) {
-      if (bytesLeft <= 0 || index === searchedVersionsMax) throw stillSearching()
+      if (bytesLeft <= 0 || index === searchedVersionsMax)
+        throw new RegistryError('overloaded', 'The node is still computing the digests of this skill. Try again.', {
+          retryAfterSeconds: 1,
+        })
       const artifact = await build(call, repository, listed)
       bytesLeft -= artifact?.layer.size ?? 0
       if (!artifact) continue
@@ -119,10 +122,4 @@ function refuseRecalled({ fullName }: Repository, { version, recalled }: ListedV
 
 function toArtifactKey({ fullName }: Repository, { version, digest, publishedAt }: ListedVersion): string {
   return `${fullName}@${version} ${digest} ${publishedAt}`
-}
-
-function stillSearching(): RegistryError {
-  return new RegistryError('overloaded', 'The node is still computing the digests of this skill. Try again.', {
-    retryAfterSeconds: 1,
-  })
 }

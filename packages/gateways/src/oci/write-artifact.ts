@@ -1,3 +1,4 @@
+import { toShortName } from '@skillstead/protocol'
 import { createHash } from 'node:crypto'
 import type { ArchiveFile } from '@skillstead/skill-format/archives'
 import type { Pack } from '../scopes/skill-archives.ts'
@@ -92,7 +93,7 @@ export function writeLayer(
   { fullName }: Pick<Pack, 'fullName'>,
   files: readonly ArchiveFile[],
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const root = fullName.slice(fullName.indexOf('/') + 1)
+  const root = toShortName(fullName)
   const entries = files.map((file) => ({ ...file, path: `${root}/${file.path}` }))
   // Some clients create only folders that the archive contains.
   const folders = new Set(entries.flatMap(({ path }) => listFolders(path)))

@@ -1,6 +1,6 @@
 import { localApi } from '@skillstead/core'
 import { toRecalledError } from '@skillstead/core/internal'
-import { isOfferedVersion, RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { isOfferedVersion, type RegistryApi, type SkillDetails, orUndefined, toShortName } from '@skillstead/protocol'
 import { readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -79,8 +79,10 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
     return inTurn(async () => {
       const meanwhile = cached.get(key)
       if (meanwhile) return meanwhile
-      const bytes = await writeArchiveForm(api, form, pack)
-      if (!bytes) return undefined
+      // Undefined for a version whose files may not be read.
+      const files = await orUndefined(readPackFiles(api, pack, { allowRecalled: true }), 'not_found')
+      if (!files) return undefined
+      const bytes = await form.write(pack, files)
       const facts = {
         hashes: await Promise.all(form.hashes.map((name) => hashArchive(name, bytes))),
         bytes: bytes.length,
@@ -123,7 +125,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       return host.holding(call, 3 * size, async () => {
         const pack = { fullName, version, digest }
         const body = await form.write(pack, await readPackFiles(apiOf(host, call, { counts: true }), pack))
-        const filename = `${fullName.slice(fullName.indexOf('/') + 1)}-${version}.${form.extension}`
+        const filename = `${toShortName(fullName)}-${version}.${form.extension}`
         const content = host.toContentAnswer({ contentType: form.contentType, body, etag, filename })
         return { status: 200, cacheControl: toCacheControl(call), ...content }
       })
@@ -134,20 +136,6 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
 /** The API as the caller of a request sees it. `counts`: whether reading an archive counts as a download. */
 export function apiOf(host: GatewayHost, call: GatewayCall, { counts }: { readonly counts: boolean }): RegistryApi {
   return counts ? host.api(call) : localApi(host.registry, call.caller, { counts })
-}
-
-/** Undefined for a version whose files may not be read. */
-async function writeArchiveForm(
-  api: RegistryApi,
-  form: ArchiveForm,
-  pack: Pack,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  try {
-    return await form.write(pack, await readPackFiles(api, pack, { allowRecalled: true }))
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'not_found') return undefined
-    throw error
-  }
 }
 
 async function readPackFiles(

@@ -1,6 +1,6 @@
-import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { type BackupSchedule, isRegistryError, toTimestamp, toErrorText } from '@skillstead/protocol'
 import { systemCaller, type Metric } from '@skillstead/core'
-import type { ExtensionParts } from '@skillstead/core/internal'
+import { type ExtensionParts, toMetric } from '@skillstead/core/internal'
 import {
   addBackup,
   dropOldBackups,
@@ -44,8 +44,8 @@ export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | 
       try {
         await makeBackup(parts, plan)
       } catch (error) {
-        if (!isDatabaseClosing(error))
-          onError(new Error(`A scheduled backup failed: ${toBackupErrorText(error)}`, { cause: error }))
+        if (!isRegistryError(error, 'shutting_down'))
+          onError(new Error(`A scheduled backup failed: ${toErrorText(error)}`, { cause: error }))
         throw error
       }
     },
@@ -83,18 +83,16 @@ export async function readBackupMetrics(parts: ExtensionParts, plan: BackupPlan 
   if (!schedule) return []
   const lastMs = schedule.lastAt === null ? 0 : Date.parse(schedule.lastAt)
   return [
-    {
-      name: 'skillstead_backup_last_success_seconds',
-      help: 'When the newest scheduled backup was made, in seconds since 1970; 0 before the first',
-      type: 'gauge',
-      value: lastMs / 1000,
-    },
-    {
-      name: 'skillstead_backup_failing',
-      help: 'Whether the last scheduled backup failed',
-      type: 'gauge',
-      value: schedule.lastError === null ? 0 : 1,
-    },
+    toMetric(
+      'skillstead_backup_last_success_seconds',
+      'When the newest scheduled backup was made, in seconds since 1970; 0 before the first',
+      lastMs / 1000,
+    ),
+    toMetric(
+      'skillstead_backup_failing',
+      'Whether the last scheduled backup failed',
+      schedule.lastError === null ? 0 : 1,
+    ),
   ]
 }
 
@@ -120,12 +118,4 @@ async function dropWaiting({ database, outbox }: ExtensionParts): Promise<void> 
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return
   await database.writer.write((trx) => outbox.cancel(trx, topic))
-}
-
-function isDatabaseClosing(error: unknown): boolean {
-  return error instanceof RegistryError && error.code === 'shutting_down'
-}
-
-function toBackupErrorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -30,7 +30,17 @@ export const contentsCheck: Check = {
     const total = await checkBlobs(context, faults, report)
     await checkSizes(context, faults)
     await checkQuarantined(context, faults)
-    const unused = await countUnused(context)
+    const unused = await countRows(
+      context.database.read
+        .selectFrom('blobs')
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb.selectFrom('version_files').select('path').whereRef('version_files.digest', '=', 'blobs.digest'),
+            ),
+          ),
+        ),
+    )
     const also = unused === 0 ? '' : ` ${unused} of them are unreferenced: skillstead gc removes them.`
     return faults.toOutcome(
       `All ${total} contents match their digests.${also}`,
@@ -126,18 +136,4 @@ async function checkQuarantined({ database }: CatalogueContext, faults: Faults):
     for (const file of files) await checkBlob(file, `${file.path} of the quarantined version of ${full_name}`, faults)
     await setImmediate()
   }
-}
-
-async function countUnused({ database }: CatalogueContext): Promise<number> {
-  return countRows(
-    database.read
-      .selectFrom('blobs')
-      .where((eb) =>
-        eb.not(
-          eb.exists(
-            eb.selectFrom('version_files').select('path').whereRef('version_files.digest', '=', 'blobs.digest'),
-          ),
-        ),
-      ),
-  )
 }

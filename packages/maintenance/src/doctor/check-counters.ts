@@ -7,7 +7,7 @@ import {
   trustTable,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { repairAdvice, type Check, type Faults } from './finding.ts'
+import type { Check, Faults } from './finding.ts'
 
 /** Stored counters, with queries for their correct values. */
 const counters: readonly {
@@ -78,9 +78,7 @@ export const countersCheck: Check = {
       }
     }
     await checkTrust(database, faults)
-    return faults.toOutcome('All counters of stars, installs, votes and reviews are correct.', repairAdvice, {
-      repairable: true,
-    })
+    return faults.toOutcome('All counters of stars, installs, votes and reviews are correct.')
   },
   async repair({ database }) {
     await database.writer.write(async (trx) => {

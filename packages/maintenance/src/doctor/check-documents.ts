@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import {
@@ -11,7 +12,7 @@ import {
   type Tables,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { repairAdvice, type Check } from './finding.ts'
+import type { Check } from './finding.ts'
 
 const pageRows = 100
 
@@ -28,7 +29,7 @@ export const documentsCheck: Check = {
       }
       progress(skills.length)
     }
-    return faults.toOutcome(`The public forms of all ${total} skills are correct.`, repairAdvice, { repairable: true })
+    return faults.toOutcome(`The public forms of all ${total} skills are correct.`)
   },
   async repair({ database }) {
     for await (const skills of readSkillRows(database)) {
@@ -84,12 +85,10 @@ function isSameDocument(stored: string, computed: string): boolean {
 }
 
 function parseStoredDocument(document: string): Record<string, unknown> | undefined {
-  try {
+  return attempt(() => {
     const { form: _form, origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
     return { ...rest, origin: { ...origin, syncedAt: null } }
-  } catch {
-    return undefined
-  }
+  })
 }
 
 async function rebuildStoredDocument(trx: WriteTransaction, skillId: string): Promise<void> {

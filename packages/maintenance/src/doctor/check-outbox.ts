@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { type CatalogueContext, readPages } from '@skillstead/core/internal'
 import { type Check, type Faults } from './finding.ts'
 
@@ -36,16 +37,8 @@ async function findUnreadable({ database }: CatalogueContext, faults: Faults): P
       .execute()
   for await (const rows of readPages('', read, ({ id }) => id)) {
     for (const { id, topic, payload, attempt_log } of rows) {
-      if (!isJson(payload) || !isJson(attempt_log)) faults.add(`Row ${id} of ${topic} in the outbox is not valid JSON.`)
+      const parsed = attempt(() => [payload, attempt_log].map((text) => JSON.parse(text) as unknown))
+      if (!parsed) faults.add(`Row ${id} of ${topic} in the outbox is not valid JSON.`)
     }
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

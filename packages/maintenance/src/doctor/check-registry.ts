@@ -1,3 +1,4 @@
+import { toErrorText } from '@skillstead/protocol'
 import { type Registry, systemCaller } from '@skillstead/core'
 import { type CatalogueContext, partsOf, recordAudit, type Report } from '@skillstead/core/internal'
 import { backupsCheck } from './check-backups.ts'
@@ -90,7 +91,7 @@ async function attemptCheck(check: Check, context: CatalogueContext, report: Rep
   try {
     return { name: check.name, ...(await check.run(context, report, faults)) }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toErrorText(error)
     const repairable = check.repair ? { repairable: true as const } : {}
     return { name: check.name, ok: false, detail: `The check failed: ${reason}. ${restoreAdvice}`, ...repairable }
   }

@@ -9,7 +9,7 @@ import {
   type Sketch,
   toSketch,
 } from '@skillstead/core/internal'
-import { repairAdvice, type Check } from './finding.ts'
+import type { Check } from './finding.ts'
 import { readVersionPages, selectVersionsAfter } from './version-pages.ts'
 
 /** Compares the copy check's sketches with the texts of all versions. */
@@ -34,9 +34,7 @@ export const sketchesCheck: Check = {
       }
       progress(page.length)
     }
-    return faults.toOutcome(`The copy check has sketches of all ${total} versions.`, repairAdvice, {
-      repairable: true,
-    })
+    return faults.toOutcome(`The copy check has sketches of all ${total} versions.`)
   },
   repair: forgetSketches,
 }

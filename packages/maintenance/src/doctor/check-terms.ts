@@ -7,7 +7,7 @@ import {
   putTerms,
   sketchSkillMd,
 } from '@skillstead/core/internal'
-import { repairAdvice, type Check } from './finding.ts'
+import type { Check } from './finding.ts'
 import { repairText } from './skill-texts.ts'
 import { readVersionPages, selectVersionsAfter } from './version-pages.ts'
 
@@ -23,7 +23,7 @@ export const termsCheck: Check = {
       }
       progress(rows.length)
     }
-    return faults.toOutcome(`The search has the terms of all ${total} versions.`, repairAdvice, { repairable: true })
+    return faults.toOutcome(`The search has the terms of all ${total} versions.`)
   },
   async repair(context) {
     for await (const rows of readPagesOf(context)) {

@@ -1,5 +1,5 @@
 import { hasOldTexts } from '@skillstead/core/internal'
-import { repairAdvice, type Check } from './finding.ts'
+import type { Check } from './finding.ts'
 import { readTexts, repairText } from './skill-texts.ts'
 import { findWrongTexts } from './text-drift.ts'
 
@@ -14,9 +14,7 @@ export const textCheck: Check = {
     for (const name of missing) faults.add(`${name} is not in the full-text index.`)
     for (const name of wrong) faults.add(`The full-text index and the row of ${name} differ.`)
     for (const num of strange) faults.add(`The full-text index has a skill ${num} that does not exist.`)
-    return faults.toOutcome(`The full-text index has the words of all ${total} skills.`, repairAdvice, {
-      repairable: true,
-    })
+    return faults.toOutcome(`The full-text index has the words of all ${total} skills.`)
   },
   repair: repairText,
 }

@@ -46,12 +46,12 @@ export class Faults {
     return this.#sentences.size === 0
   }
 
-  /** `sound` if there are no faults; otherwise the first faults and `advice`. */
-  toOutcome(sound: string, advice: string, { repairable = false } = {}): Outcome {
+  /** `sound` if there are no faults; otherwise the first faults and `advice`. Without advice, the data can be rebuilt. */
+  toOutcome(sound: string, advice?: string): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
     const { shown, more } = cutList([...this.#sentences], reportedMax)
-    const detail = [...shown, ...(more > 0 ? [`And ${more} more.`] : []), advice].join(' ')
-    return repairable ? { ok: false, detail, repairable } : { ok: false, detail }
+    const detail = [...shown, ...(more > 0 ? [`And ${more} more.`] : []), advice ?? repairAdvice].join(' ')
+    return advice === undefined ? { ok: false, detail, repairable: true } : { ok: false, detail }
   }
 }
 
@@ -61,4 +61,4 @@ export const restoreAdvice = 'Restore a backup.'
 export const lostAdvice =
   'Publish, import or sync the same files again: that stores them again. Or restore the objects in the bucket, and run doctor --deep.'
 /** Advice for derived data that can be rebuilt. */
-export const repairAdvice = 'Run doctor --deep --repair.'
+const repairAdvice = 'Run doctor --deep --repair.'

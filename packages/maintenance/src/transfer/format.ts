@@ -52,15 +52,12 @@ export function toExportLines(table: string, columns: readonly Column[], rows: r
     const line: Value[] = [table, ...row]
     for (const i of bytesAt) {
       const bytes = row[i]
-      if (bytes instanceof Uint8Array) line[i + 1] = toBuffer(bytes).toString('base64')
+      if (bytes instanceof Uint8Array)
+        line[i + 1] = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
     }
     lines += `${JSON.stringify(line)}\n`
   }
   return lines
-}
-
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Computes the row counts and digests of a file while it is written or read. */

@@ -1,3 +1,4 @@
+import { toErrorText } from '@skillstead/protocol'
 import type { Dialect, WriteTransaction } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
@@ -111,7 +112,7 @@ class Batch {
     try {
       await insertRows(trx, dialect, { table, columns: columns.get(table)!, rows })
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = toErrorText(cause)
       throw new Error(`The rows up to line ${this.#line} cannot be stored in the table ${table}: ${reason}`, { cause })
     }
   }

@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/core/internal'
 
@@ -22,15 +23,6 @@ export async function readSealedKeys(
     sealed.push(...rows.map(({ value }) => value))
   }
   const { open } = createSecrets(secretKey)
-  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opensSealed(open, one)) : null
+  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => attempt(() => open(one)) !== undefined) : null
   return { count: sealed.length, isOpened }
-}
-
-function opensSealed(open: (sealed: Uint8Array) => string, sealed: Uint8Array): boolean {
-  try {
-    open(sealed)
-    return true
-  } catch {
-    return false
-  }
 }

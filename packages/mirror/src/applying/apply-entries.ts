@@ -12,14 +12,14 @@ import { applyPack } from './apply-pack.ts'
 import { applyVersion } from './apply-version.ts'
 import { parseFeedEntry, type ParsedEntry, type SkillEntry, type VersionEntry } from './entry-data.ts'
 import { toFirstOrigin } from './first-origins.ts'
-import type { ApplyEntries, EntryOutcome } from './mirrored-types.ts'
+import type { ApplyEntries, MirrorOutcome } from './mirrored-types.ts'
 import { findOwn, findPlace, isVersionHere, isWrittenHere, refusePlace } from './place-skill.ts'
 import { prepareVersions } from './prepare-versions.ts'
 import { cameFromElsewhere, relayedAs, toRelaying, wasRelayed, type Relaying } from './relay-entries.ts'
 import { toMirroredSettings } from './update-skill.ts'
 import { writeInOrder } from './write-in-order.ts'
 
-const unchanged: EntryOutcome = { result: 'unchanged' }
+const unchanged: MirrorOutcome = { result: 'unchanged' }
 
 /** The options without `also`, which only the writing part needs. */
 type Order = Omit<ApplyEntries, 'also'>
@@ -30,7 +30,7 @@ type Order = Omit<ApplyEntries, 'also'>
  * it first. A refused entry changes nothing. An error of `also` or of the database is thrown, and no later entry is
  * applied.
  */
-export async function applyEntries(context: CatalogueContext, order: ApplyEntries): Promise<EntryOutcome[]> {
+export async function applyEntries(context: CatalogueContext, order: ApplyEntries): Promise<MirrorOutcome[]> {
   const { write } = await prepareEntries(context, order)
   return write(order.also)
 }
@@ -38,7 +38,7 @@ export async function applyEntries(context: CatalogueContext, order: ApplyEntrie
 /** Entries that were read and scanned, ready to be written. */
 export interface PreparedEntries {
   /** Applies the entries, as {@link applyEntries} does. Call it once. */
-  write(also: ApplyEntries['also']): Promise<EntryOutcome[]>
+  write(also: ApplyEntries['also']): Promise<MirrorOutcome[]>
 }
 
 /**
@@ -71,7 +71,7 @@ function checkMirroredEntry(
   context: CatalogueContext,
   { upstream, accepts }: Order,
   entry: FeedEntry,
-): Accepted | EntryOutcome {
+): Accepted | MirrorOutcome {
   const parsed = parseFeedEntry(entry)
   if (parsed === undefined) return unchanged
   if (typeof parsed === 'string') return refusePlace('malformed', parsed)
@@ -89,7 +89,7 @@ interface Applying extends Accepted {
   readonly prepared: Awaited<ReturnType<typeof prepareVersions>>
 }
 
-async function applyOne(context: CatalogueContext, trx: WriteTransaction, applying: Applying): Promise<EntryOutcome> {
+async function applyOne(context: CatalogueContext, trx: WriteTransaction, applying: Applying): Promise<MirrorOutcome> {
   const { order, one, prepared } = applying
   if (one.type === 'pack') return applyPack(context, trx, one, applying.relaying)
   const found = await findEntryTarget(trx, applying, one)
@@ -117,7 +117,7 @@ async function findEntryTarget(
   trx: WriteTransaction,
   { order: { upstream }, relaying }: Applying,
   one: Exclude<ParsedEntry, { type: 'pack' }>,
-): Promise<{ readonly before: SkillRow | undefined } | EntryOutcome> {
+): Promise<{ readonly before: SkillRow | undefined } | MirrorOutcome> {
   const { entry, data } = one
   const { id: skillId, fullName } = data.skill
   if (one.type !== 'version' && one.type !== 'skill') {

@@ -96,7 +96,14 @@ function toPackText(text: string, charactersMax: number): string {
 /** Writes the members of a pack. A long list arrives in parts: the first one replaces the list, later ones extend it. */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
   const isFirst = !part || part.number <= 1
-  const present = isFirst ? [] : await readMirroredMembers(trx, packId)
+  const present = isFirst
+    ? []
+    : await trx
+        .selectFrom('pack_skills')
+        .select(['skill_id', 'position'])
+        .where('pack_id', '=', packId)
+        .orderBy('position')
+        .execute()
   const taken = new Set(present.map(({ skill_id }) => skill_id))
   const ids = await findPackSkills(
     trx,
@@ -110,15 +117,6 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
   })
   if (isFirst) await replacePackMembers(trx, packId, members)
   else await addPackMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
-}
-
-function readMirroredMembers(trx: WriteTransaction, packId: string) {
-  return trx
-    .selectFrom('pack_skills')
-    .select(['skill_id', 'position'])
-    .where('pack_id', '=', packId)
-    .orderBy('position')
-    .execute()
 }
 
 /** The ids of those skills that are stored, by full name. */

@@ -24,7 +24,7 @@ import {
 import { toApplied } from './apply-changes.ts'
 import { emitRecalls, type ReceivedRecalls, replaceRecalls } from './apply-recall.ts'
 import { isEntryId } from './entry-data.ts'
-import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
+import type { ApplyReleases, MirrorRelease, MirrorOutcome } from './mirrored-types.ts'
 import { findPlace, findSkillRow, isVersionHere, refusePlace, type Refusal } from './place-skill.ts'
 import { isRefusal } from './prepare-package.ts'
 import { isStoredRelease, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
@@ -37,7 +37,7 @@ import { writeInOrder } from './write-in-order.ts'
  * Releases keep their version numbers, and the full name identifies the skill. A refused release changes nothing. An
  * error of `also` or of the database is thrown, and no later release is applied.
  */
-export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<ReleaseOutcome[]> {
+export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<MirrorOutcome[]> {
   const { releases, also } = order
   const invalid = new Map(releases.map((release) => [release, refuseName(release)]))
   const readable = releases.filter((release) => !invalid.get(release))
@@ -72,7 +72,7 @@ async function applyPrepared(
   context: CatalogueContext,
   trx: WriteTransaction,
   { order, release, ready }: Readable,
-): Promise<ReleaseOutcome> {
+): Promise<MirrorOutcome> {
   const { upstream, acceptsScan } = order
   const fullName = `${release.owner}/${release.name}`
   const wanted = { upstream, skillId: undefined, owner: release.owner, fullName }
@@ -125,7 +125,7 @@ async function applySame(
   context: CatalogueContext,
   trx: WriteTransaction,
   { before, same, release, isRestored, received }: SameRelease,
-): Promise<ReleaseOutcome> {
+): Promise<MirrorOutcome> {
   const at = context.clock.now()
   const isYank = release.yanked !== undefined && (await updateVersion(trx, same, { yanked: Number(release.yanked) }))
   // An older version would restore its old category, and the next sync would change it back.
@@ -151,7 +151,7 @@ async function applyNew(
   context: CatalogueContext,
   trx: WriteTransaction,
   { order, before, versions, release, received, ready: { fields, content, inspection } }: NewRelease,
-): Promise<ReleaseOutcome> {
+): Promise<MirrorOutcome> {
   if (!inspection) {
     throw new Error(`${release.owner}/${release.name} disappeared from this node during the sync. Sync again.`)
   }

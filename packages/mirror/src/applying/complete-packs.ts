@@ -1,11 +1,9 @@
 import type { CatalogueContext, WriteTransaction } from '@skillstead/core/internal'
-import { parseForeignJson } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { withUpstreams } from '../tables/mirror-tables.ts'
-import type { FeedEntry } from '../types.ts'
 import { applyPack, findPackSkills } from './apply-pack.ts'
-import { parseFeedEntry, type PackEntry } from './entry-data.ts'
-import type { EntryOutcome, MirrorSource } from './mirrored-types.ts'
+import { parseFeedEntry, type PackEntry, parseEntry } from './entry-data.ts'
+import type { MirrorOutcome, MirrorSource } from './mirrored-types.ts'
 import { toRelaying } from './relay-entries.ts'
 
 export interface CompletePacks {
@@ -15,7 +13,7 @@ export interface CompletePacks {
   /** Whether a pack with this slug may be imported. */
   accepts(slug: string): boolean
   /** Called in the transaction that changes a pack. */
-  also(trx: WriteTransaction, slug: string, outcome: EntryOutcome): Promise<void>
+  also(trx: WriteTransaction, slug: string, outcome: MirrorOutcome): Promise<void>
 }
 
 /**
@@ -28,7 +26,7 @@ export async function completePacks(context: CatalogueContext, order: CompletePa
     const parts = await readPackParts(context, order, slug)
     if (parts.length === 0 || !(await lacksMembers(context, order, slug, parts))) continue
     await context.database.writer.write(async (trx) => {
-      let outcome: EntryOutcome = { result: 'unchanged' }
+      let outcome: MirrorOutcome = { result: 'unchanged' }
       for (const part of parts) {
         outcome = await applyPack(context, trx, part, toRelaying(part, order.upstream))
         if (outcome.result !== 'applied') break
@@ -61,7 +59,7 @@ async function readPackParts(
   const query = selectPackEntries(context, order).select('entry').where('subject', '=', slug).orderBy('seq')
   let parts: PackEntry[] = []
   for (const { entry } of await query.execute()) {
-    const one = parseFeedEntry(parseForeignJson(entry) as FeedEntry)
+    const one = parseFeedEntry(parseEntry(entry))
     if (typeof one !== 'object' || one.type !== 'pack') continue
     const { withdrawn, part } = one.data
     if (withdrawn || !part || part.number <= 1) parts = []

@@ -8,6 +8,7 @@ import {
   PublisherIdentity,
   reservedOwners,
   toVisibleText,
+  parseForeignJson,
 } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import * as v from 'valibot'
@@ -161,6 +162,11 @@ export type ParsedEntry =
   | EvaluationEntry
   | RemovalEntry
   | PackEntry
+
+/** Parses the stored text of an entry, whose data is not validated yet. */
+export function parseEntry(text: string): FeedEntry {
+  return parseForeignJson(text) as FeedEntry
+}
 
 /** Validates an entry. Returns a sentence for an invalid entry, undefined for a type that mirrors ignore. */
 export function parseFeedEntry(entry: FeedEntry): ParsedEntry | string | undefined {

@@ -1,4 +1,4 @@
-import { limits, parseManifestLine, type ManifestFile } from '@skillstead/protocol'
+import { limits, parseManifestLine, type ManifestFile, toFields } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { FeedEntry } from '../types.ts'
 
@@ -25,7 +25,8 @@ export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, U
   return checkEntryFiles(parseManifest(list), subject)
 }
 
-function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
+/** Parses a list of files from outside; undefined for each line that is invalid. */
+export function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
   // Paths contain no line breaks; see the rules for paths.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
@@ -44,13 +45,13 @@ function checkEntryFiles(files: readonly unknown[], subject: string): EntryFiles
 }
 
 function isManifestFile(file: unknown): file is ManifestFile {
-  if (typeof file !== 'object' || file === null) return false
-  const { path, size, digest, executable } = file as Partial<ManifestFile>
+  const { path, size, digest, executable } = toFields(file)
   return (
     typeof path === 'string' &&
+    typeof size === 'number' &&
     Number.isSafeInteger(size) &&
-    size! >= 0 &&
-    size! <= limits.fileBytesMax &&
+    size >= 0 &&
+    size <= limits.fileBytesMax &&
     /^sha256:[0-9a-f]{64}$/.test(String(digest)) &&
     (executable === undefined || typeof executable === 'boolean')
   )

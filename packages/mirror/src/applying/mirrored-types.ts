@@ -44,9 +44,6 @@ export type MirrorOutcome =
   /** `detail` is a sentence for the operator. */
   | { readonly result: 'refused'; readonly reason: RefusalReason; readonly detail: string }
 
-export type EntryOutcome = MirrorOutcome
-export type ReleaseOutcome = MirrorOutcome
-
 export interface ApplyEntries {
   readonly upstream: MirrorSource
   /** In the order of the log. */
@@ -63,7 +60,7 @@ export interface ApplyEntries {
   /** Explains in a sentence why a scanned version is refused; not called for a stored version. */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
   /** Called in the transaction of each entry, with any outcome. An error rolls the transaction back. */
-  also(trx: WriteTransaction, entry: FeedEntry, outcome: EntryOutcome): Promise<void>
+  also(trx: WriteTransaction, entry: FeedEntry, outcome: MirrorOutcome): Promise<void>
 }
 
 /** A release to import. Without a version number, it gets the next patch number. */
@@ -82,5 +79,5 @@ export interface ApplyReleases {
   /** Explains why a release is refused after its scan; undefined if it is accepted. */
   acceptsScan?(release: MirrorRelease, scan: Security): string | undefined
   /** Called in the transaction of each release, with any outcome. An error rolls the transaction back. */
-  also?(trx: WriteTransaction, release: MirrorRelease, outcome: ReleaseOutcome): Promise<void>
+  also?(trx: WriteTransaction, release: MirrorRelease, outcome: MirrorOutcome): Promise<void>
 }

@@ -1,6 +1,7 @@
+import { toShortName } from '@skillstead/protocol'
 import { type Param, compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { withUpstreams, selectLink } from '../tables/mirror-tables.ts'
 
 /** The identity of a skill at an upstream. Only upstreams with a log state the id. */
 export interface Wanted {
@@ -131,7 +132,7 @@ function refuseStranger(skill: SkillRow, fullName: string): Refusal {
 }
 
 function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined {
-  if (skill.name === fullName.slice(fullName.indexOf('/') + 1)) return undefined
+  if (skill.name === toShortName(fullName)) return undefined
   return refusePlace('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
@@ -179,14 +180,8 @@ async function isLinkedAccount(
   upstream: string,
   username: string,
 ): Promise<boolean> {
-  const link = await withUpstreams(trx)
-    .selectFrom('upstream_links')
-    .select('user_id')
-    .where('user_id', '=', userId)
-    .where('upstream', '=', upstream)
-    .where('username', '=', username)
-    .executeTakeFirst()
-  return link !== undefined
+  const link = selectLink(trx, upstream, userId).select('user_id').where('username', '=', username)
+  return (await link.executeTakeFirst()) !== undefined
 }
 
 export async function findSkillRow(trx: WriteTransaction, id: string): Promise<SkillRow | undefined> {

@@ -6,7 +6,7 @@ import {
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { limits } from '@skillstead/protocol'
+import { limits, attempt } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 import type { FeedEntry } from '../types.ts'
@@ -67,12 +67,8 @@ function toKnownFields({ data, entry }: ParsedEntry): Record<string, unknown> {
 }
 
 function fitsLog({ type, subject, digest, data }: LogDraft): boolean {
-  try {
-    toEntryText({ seq: Number.MAX_SAFE_INTEGER, type, at: new Date(0).toISOString(), subject, digest, data })
-    return true
-  } catch {
-    return false
-  }
+  const entry = { seq: Number.MAX_SAFE_INTEGER, type, at: new Date(0).toISOString(), subject, digest, data }
+  return attempt(() => toEntryText(entry)) !== undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import { toSyncCommand } from '../alarms.ts'
 import type { MirrorContext } from '../run.ts'
 import {
   type LogText,
@@ -48,7 +49,7 @@ export async function readUpstreamLog(context: MirrorContext, name: string): Pro
     const detail = `Upstreams of kind ${kind}, such as '${name}', have no signed log. Create the bundle without --upstream: it contains this node's log with all mirrored skills.`
     throw new RegistryError('invalid_request', detail)
   }
-  const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
+  const command = toSyncCommand(upstream)
   if (checkpoint === null || logOrigin === null || logEpoch === null) {
     throw new RegistryError('conflict', `'${name}' was never synced. Run \`skillstead ${command}\` first.`)
   }

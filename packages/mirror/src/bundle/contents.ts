@@ -7,9 +7,9 @@ import {
   readFileRows,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { parseFeedEntry } from '../applying/entry-data.ts'
+import { parseFeedEntry, parseEntry } from '../applying/entry-data.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
-import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
+import { toManifest, type ManifestFile } from '@skillstead/protocol'
 import { toRequestBatches } from '../log/fetch-blobs.ts'
 import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
@@ -45,9 +45,7 @@ export async function findContents(
   }
 
   for await (const entries of texts) {
-    const written = entries
-      .filter(({ type }) => type === 'version')
-      .map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+    const written = entries.filter(({ type }) => type === 'version').map(({ entry }) => parseEntry(entry))
     versions += written.length
     for (const entry of written) needs.add(entry)
     const listed = written.flatMap(toListedVersions)

@@ -1,4 +1,4 @@
-import { RegistryError, firstIssueOnly, limits, parseForeignJson } from '@skillstead/protocol'
+import { RegistryError, firstIssueOnly, limits, parseForeignJson, attempt, toFields } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import * as v from 'valibot'
 import type { Filters } from '../types.ts'
@@ -91,8 +91,8 @@ export function toHeaderText(header: BundleHeader): string {
 
 /** Parses and validates the header. Throws `invalid_request`. */
 export function parseBundleHeader(text: string): BundleHeader {
-  const value = parseBundleJson(text)
-  const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown }
+  const value = attempt(() => parseForeignJson(text, { valuesMax: bundleLimits.headerValuesMax }))
+  const { format, version } = toFields(value)
   if (format !== bundleFormat) throw noBundle('its header has another format')
   if (version !== bundleVersion) {
     const sentence = `This bundle has version ${String(version)}, but this program reads version ${bundleVersion}.`
@@ -125,14 +125,6 @@ export function noBundle(why: string): RegistryError {
 /** The error for a bundle that was damaged or altered. */
 export function damagedBundle(why: string): RegistryError {
   return new RegistryError('invalid_request', `The bundle is damaged: ${why}. Copy it again, or create it again.`)
-}
-
-function parseBundleJson(text: string): unknown {
-  try {
-    return parseForeignJson(text, { valuesMax: bundleLimits.headerValuesMax })
-  } catch {
-    return undefined
-  }
 }
 
 function countBits(size: number): number {

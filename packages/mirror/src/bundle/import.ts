@@ -77,7 +77,7 @@ export async function importBundle(
   // Another file was copied over the bundle in the meantime: the upstream and keys found above are not those of the new
   // file.
   if (toHeaderText(header) !== toHeaderText(inspected)) throw damagedBundle('it changed while it was being read')
-  const given = options.keys && keysOf(header.origin, options.keys)
+  const given = options.keys && options.keys.filter((key) => parseVerifierKey(key).name === header.origin)
   if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
   const report = await runSync(toImportParts(context, options), {
     name,
@@ -91,10 +91,6 @@ export async function importBundle(
   const { origin, since, until } = header
   const next = toNextCommand(header, applied)
   return { ...report, origin, since, until, keys, isFirstUse: trusted.length === 0, next }
-}
-
-function keysOf(origin: string, keys: readonly string[]): string[] {
-  return keys.filter((key) => parseVerifierKey(key).name === origin)
 }
 
 interface Bundle {

@@ -1,4 +1,5 @@
-import { limits, parseManifestLine } from '@skillstead/protocol'
+import { parseManifest } from '../applying/entry-files.ts'
+import { limits } from '@skillstead/protocol'
 
 /** The fields of a version's entry that name content. */
 interface NamingEntry {
@@ -43,12 +44,10 @@ export function createNeeds(): Needs {
     readList(digest, bytes) {
       const place = lists.get(digest)
       if (place === undefined) return
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-      const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
-      const named = lines.map((line) => parseManifestLine(line)?.digest)
+      const named = parseManifest(bytes)
       // An upstream may declare any blob as a file list.
-      if (lines.length > limits.versionFilesMax || named.includes(undefined)) return
-      for (const [i, file] of named.entries()) addFirstPlace(files, file!, place + 1 + i)
+      if (named.length > limits.versionFilesMax || named.includes(undefined)) return
+      for (const [i, file] of named.entries()) addFirstPlace(files, file!.digest, place + 1 + i)
     },
     placeOf(digest) {
       const [list = Infinity, file = Infinity] = [lists.get(digest), files.get(digest)]

@@ -1,4 +1,4 @@
-import { parseForeignJson } from '@skillstead/protocol'
+import { parseEntry } from '../applying/entry-data.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 import type { BundleHeader } from './format.ts'
 import { readBundle, type BundlePart } from './read.ts'
@@ -81,7 +81,7 @@ async function readBundledEntries(log: Forward<'log'>, since: number): Promise<F
     part = await log.next()
     if (!part) return []
   }
-  return part.entries.slice(since + 1 - part.first).map((text) => parseForeignJson(text) as FeedEntry)
+  return part.entries.slice(since + 1 - part.first).map((text) => parseEntry(text))
 }
 
 type PartOf<Kind extends BundlePart['kind']> = Extract<BundlePart, { kind: Kind }>

@@ -8,7 +8,7 @@ import {
 } from '@skillstead/client/verify'
 import { appendLeaf, hashLeaf, toRoot } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { RegistryError, parseForeignJson } from '@skillstead/protocol'
+import { RegistryError, parseForeignJson, attempt } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { damagedBundle, type BundleHeader } from './format.ts'
 import { createNeeds, type Needs } from './needs.ts'
@@ -152,14 +152,11 @@ interface EntryShape {
 }
 
 function parseBundledEntry(text: string): EntryShape | undefined {
-  try {
-    const value = parseForeignJson(text) as EntryShape
-    // Only the canonical text is accepted: the Merkle leaf of another text for the same value would differ from the
-    // signed one.
-    return canonicalize(value) === text && typeof value?.data === 'object' && value.data !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = attempt(() => parseForeignJson(text) as EntryShape)
+  // Only the canonical text is accepted: the Merkle leaf of another text for the same value would differ from the
+  // signed one.
+  const isCanonical = attempt(() => canonicalize(value)) === text
+  return isCanonical && typeof value?.data === 'object' && value.data !== null ? value : undefined
 }
 
 function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: readonly Buffer[]): void {

@@ -1,7 +1,7 @@
-import { prepareEntries, type PreparedEntries } from '../applying/apply-entries.ts'
-import type { EntryOutcome } from '../applying/mirrored-types.ts'
+import { parseEntry } from '../applying/entry-data.ts'
+import { applyEntries, prepareEntries, type PreparedEntries } from '../applying/apply-entries.ts'
+import type { MirrorOutcome, MirrorSource } from '../applying/mirrored-types.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
-import { parseForeignJson } from '@skillstead/protocol'
 import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { FeedEntry, Filters, LogSource } from '../types.ts'
@@ -115,11 +115,11 @@ function inspectEntries(
 ): Promise<PreparedEntries> {
   const { upstream, parts, options } = run
   const prepared = prepareEntries(parts.context, {
-    upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
+    upstream: toMirrorSource(run, known),
     entries,
     contents,
     isReread: options.full ?? false,
-    accepts: (entry) => reasons.get(entry as FeedEntry),
+    accepts: (entry) => reasons.get(entry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
   })
   // The promise is awaited later. Until then its rejection must not count as unhandled, which ends the process.
@@ -131,7 +131,7 @@ async function readStagedEntries({ parts, upstream }: Run, after: number, until:
   const query = selectUpstreamEntries(parts.context.database.read, upstream.name, { after, until })
   const rows = await query.select('entry').limit(batchMax).execute()
   if (rows.length === 0) throw new Error(`Entry ${after + 1} is missing from the stored log of ${upstream.name}.`)
-  return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+  return rows.map(({ entry }) => parseEntry(entry))
 }
 
 /** The first entries whose content fits into one batch; at least one entry. */
@@ -151,19 +151,54 @@ async function applyGroup(application: Application, { entries, prepared }: Group
   const { write } = await prepared
   requireActive(run)
   const outcomes = await write((trx, entry, outcome) =>
-    advancePosition(application, trx, entry as FeedEntry, explainCopy(source, outcome)),
+    advancePosition(application, trx, entry, explainCopy(source, outcome)),
   )
   outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explainCopy(source, outcome)))
 }
 
+/** The upstream of a run, as the source of its entries. */
+export function toMirrorSource({ upstream }: Run, { origin, epoch }: Pick<Known, 'origin' | 'epoch'>): MirrorSource {
+  return { name: upstream.name, origin: origin!, epoch: epoch! }
+}
+
+/** Entries of a log that a run applies although its stored position is after them. */
+export interface EarlierEntries {
+  readonly entries: readonly FeedEntry[]
+  readonly contents: ReadonlyMap<string, Uint8Array>
+  /** Why entries are refused. */
+  readonly reasons: ReadonlyMap<FeedEntry, string>
+}
+
+/** Applies entries before the stored position, which stays. */
+export async function applyEarlier(
+  run: Run,
+  { known, refusals }: { readonly known: Pick<Known, 'origin' | 'epoch'>; readonly refusals: Refusals },
+  { entries, contents, reasons }: EarlierEntries,
+): Promise<MirrorOutcome[]> {
+  const outcomes = await applyEntries(run.parts.context, {
+    upstream: toMirrorSource(run, known),
+    entries,
+    contents,
+    isReread: true,
+    accepts: (entry) => reasons.get(entry),
+    acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
+    async also(trx, { subject }, outcome) {
+      await updateOwn(trx, run, {})
+      await refusals.record(trx, subject, outcome)
+    },
+  })
+  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
+  return outcomes
+}
+
 /** Explains why a version does not pass the filter on this node's scan; undefined if it passes. */
-export function explainScore(score: number, { minSecurityScore = 0 }: Filters): string | undefined {
+function explainScore(score: number, { minSecurityScore = 0 }: Filters): string | undefined {
   if (score >= minSecurityScore) return undefined
   return `Its security score is ${score}. The filters require at least ${minSecurityScore}.`
 }
 
 /** Content that a bundle lacks was left out when it was created. */
-function explainCopy({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome {
+function explainCopy({ isCopy }: LogSource, outcome: MirrorOutcome): MirrorOutcome {
   if (!isCopy || outcome.result !== 'refused' || outcome.reason !== 'missing') return outcome
   const detail =
     'The content of the version is not in the bundle. To import it, create a bundle without filters and import it with --full.'
@@ -177,7 +212,7 @@ async function advancePosition(
   { run, refusals, guard }: Application,
   trx: WriteTransaction,
   entry: FeedEntry,
-  outcome: EntryOutcome,
+  outcome: MirrorOutcome,
 ): Promise<void> {
   guard.check(entry, outcome)
   await updateOwn(trx, run, { applied: entry.seq }, { applied: entry.seq - 1 })

@@ -1,5 +1,5 @@
 import { VerificationError, verifyCheckpoint } from '@skillstead/client/verify'
-import { RegistryError, endpoints, firstIssueOnly, limits } from '@skillstead/protocol'
+import { RegistryError, endpoints, firstIssueOnly, limits, attempt } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { SyncAlarm } from '../alarms.ts'
 import type { FeedPage, LogSource, UpstreamSettings } from '../types.ts'
@@ -93,16 +93,7 @@ export async function checkSignature(
 export async function readOfferedKeys({ checkpoint }: FeedPage, source: LogSource): Promise<readonly string[]> {
   if (checkpoint === null) return []
   const keys = await source.readKeys().catch(() => [])
-  return keys.filter((key) => isSigner(key, checkpoint))
-}
-
-function isSigner(key: string, checkpoint: string): boolean {
-  try {
-    return verifyCheckpoint(checkpoint, [key]).signers.length > 0
-  } catch (error) {
-    if (error instanceof VerificationError) return false
-    throw error
-  }
+  return keys.filter((key) => attempt(() => verifyCheckpoint(checkpoint, [key]), VerificationError)?.signers.length)
 }
 
 /** Maximum difference between the clocks of two nodes. */

@@ -1,10 +1,9 @@
-import { applyEntries } from '../applying/apply-entries.ts'
+import { parseEntry } from '../applying/entry-data.ts'
 import { completePacks } from '../applying/complete-packs.ts'
-import { parseForeignJson } from '@skillstead/protocol'
 import { isPrivateName, requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
-import type { FeedEntry, LogSource } from '../types.ts'
-import { explainScore } from './apply-log.ts'
+import type { LogSource } from '../types.ts'
+import { applyEarlier, toMirrorSource } from './apply-log.ts'
 import { fetchBlobs, restoreLostBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
@@ -79,15 +78,11 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
 }
 
 /** Applies one version again, followed by the later entries about it, which were skipped with it. */
-async function retryVersion(
-  { run, source, known, applied, refusals }: Late,
-  wanted: Wanted,
-  subject: string,
-): Promise<void> {
-  const { context } = run.parts
+async function retryVersion(late: Late, wanted: Wanted, subject: string): Promise<void> {
+  const { run, source, applied, refusals } = late
   const found = await readVersionEntry(run, subject, applied)
   if (!found || found.isGone || !wanted.wants(found.version)) {
-    await context.database.writer.write(async (trx) => {
+    await run.parts.context.database.writer.write(async (trx) => {
       await updateOwn(trx, run, {})
       await refusals.forget(trx, subject)
     })
@@ -96,7 +91,8 @@ async function retryVersion(
   const { version, seq } = found
   const reason = wanted.refuse(version) ?? (await findUnverified(run, source, [version])).get(version)
   const contents = await fetchBlobs(run, source, reason === undefined ? [version] : [], new Map())
-  await apply([version])
+  const reasons = new Map(reason === undefined ? [] : [[version, reason]])
+  await applyEarlier(run, late, { entries: [version], contents, reasons })
   for (let after = seq; ;) {
     requireActive(run)
     const rows = await selectFollowers(run, subject, applied)
@@ -105,26 +101,9 @@ async function retryVersion(
       .orderBy('seq')
       .limit(followersPerPage)
       .execute()
-    await apply(rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry))
+    await applyEarlier(run, late, { entries: rows.map(({ entry }) => parseEntry(entry)), contents, reasons })
     if (rows.length < followersPerPage) return
     after = rows.at(-1)!.seq
-  }
-
-  async function apply(entries: readonly FeedEntry[]): Promise<void> {
-    const outcomes = await applyEntries(context, {
-      upstream: { name: run.upstream.name, origin: known.origin!, epoch: known.epoch! },
-      entries,
-      contents,
-      accepts: (entry) => (entry === version ? reason : undefined),
-      isReread: true,
-      acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
-      async also(trx, entry, outcome) {
-        // The stored position stays, because it is behind these entries.
-        await updateOwn(trx, run, {})
-        await refusals.record(trx, entry.subject, outcome)
-      },
-    })
-    outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
   }
 }
 
@@ -144,7 +123,7 @@ async function readVersionEntry(run: Run, subject: string, applied: number) {
     .where('seq', '>', version.seq)
     .limit(1)
     .executeTakeFirst()
-  const entry = parseForeignJson(version.entry) as FeedEntry
+  const entry = parseEntry(version.entry)
   return { version: entry, seq: version.seq, isGone: removal !== undefined }
 }
 
@@ -176,9 +155,9 @@ async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolea
 }
 
 async function fillPacks({ run, known, applied, refusals }: Late): Promise<void> {
-  const { parts, upstream, tally } = run
+  const { parts, tally } = run
   await completePacks(parts.context, {
-    upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
+    upstream: toMirrorSource(run, known),
     applied,
     accepts: (slug) => !isPrivateName(parts, slug),
     async also(trx, slug, outcome) {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
-import { RegistryError, limits, parseForeignJson } from '@skillstead/protocol'
+import { RegistryError, limits, parseForeignJson, orUndefined } from '@skillstead/protocol'
 import type { FeedPage, LogSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 
@@ -46,13 +46,9 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
         .slice(0, keysMax)
     },
     async isVerified(fullName) {
-      try {
-        return (await api.getSkill({ name: fullName })).verified
-      } catch (error) {
-        // The upstream has deleted the skill in the meantime.
-        if (error instanceof RegistryError && (error.code === 'not_found' || error.code === 'taken_down')) return false
-        throw error
-      }
+      // Undefined if the upstream has deleted the skill in the meantime.
+      const skill = await orUndefined(api.getSkill({ name: fullName }), 'not_found', 'taken_down')
+      return skill ? skill.verified : false
     },
     get requests() {
       return http.requests

@@ -1,7 +1,6 @@
-import { parseFeedEntry } from '../applying/entry-data.ts'
-import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import { offeredVersion } from '@skillstead/core/internal'
-import { parseForeignJson } from '@skillstead/protocol'
+import { parseFeedEntry, parseEntry } from '../applying/entry-data.ts'
+import type { MirrorOutcome } from '../applying/mirrored-types.ts'
+import { offeredVersion, readPages } from '@skillstead/core/internal'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
@@ -23,12 +22,11 @@ const readMax = 200
 export async function readSuperseded(run: Run, after: number, until: number): Promise<Map<string, number>> {
   const superseded = new Map<string, number>()
   const query = selectRemovalEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
-  for (let at = after; ;) {
-    const rows = await query.where('seq', '>', at).execute()
+  const read = (at: number) => query.where('seq', '>', at).execute()
+  for await (const rows of readPages(after, read, ({ seq }) => seq)) {
     for (const { seq, subject } of rows) superseded.set(toEntrySkill({ subject }), seq)
-    if (rows.length < readMax) return superseded
-    at = rows.at(-1)!.seq
   }
+  return superseded
 }
 
 /** How an entry changes the visibility of a skill. */
@@ -58,7 +56,7 @@ export interface HidingGuard {
    * Pauses the sync with reason `mass_removal` at the first skill over the limit; the transaction that hides it is
    * rolled back.
    */
-  check(entry: FeedEntry, outcome: EntryOutcome): void
+  check(entry: FeedEntry, outcome: MirrorOutcome): void
 }
 
 const noGuard: HidingGuard = { check: () => undefined }
@@ -176,11 +174,9 @@ async function forEachChange(
   after: number,
   work: (changes: readonly Change[]) => Promise<void> | void,
 ): Promise<void> {
-  for (let at = after; ;) {
-    const rows = await query.select(['type', 'entry']).where('seq', '>', at).execute()
-    await work(rows.flatMap(({ entry }) => toRemoval(parseForeignJson(entry) as FeedEntry) ?? []))
-    if (rows.length < readMax) return
-    at = rows.at(-1)!.seq
+  const read = (at: number) => query.select('entry').where('seq', '>', at).execute()
+  for await (const rows of readPages(after, read, ({ seq }) => seq)) {
+    await work(rows.flatMap(({ entry }) => toRemoval(parseEntry(entry)) ?? []))
   }
 }
 

@@ -1,6 +1,6 @@
 import { type MirroredInstalls, type Opinion, accountId, type WriteTransaction } from '@skillstead/core/internal'
 import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from './upstream-write.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { withUpstreams, selectLink } from '../tables/mirror-tables.ts'
 
 /**
  * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it: as the user if an
@@ -36,13 +36,7 @@ async function findWritableUpstream(trx: WriteTransaction, name: string) {
 
 async function hasLinkedAccount(trx: WriteTransaction, userId: string | null, upstream: string): Promise<boolean> {
   if (userId === null) return false
-  const link = await withUpstreams(trx)
-    .selectFrom('upstream_links')
-    .select('user_id')
-    .where('user_id', '=', userId)
-    .where('upstream', '=', upstream)
-    .executeTakeFirst()
-  return link !== undefined
+  return (await selectLink(trx, upstream, userId).select('user_id').executeTakeFirst()) !== undefined
 }
 
 /** Whether a user without a linked account has starred the skill. */

@@ -127,7 +127,7 @@ export async function enqueueDelivery(
     partition: toWritePartition(upstream.name),
     payload: { ...payload },
     uniqueKey: `${upstreamWriteTopic} ${upstream.name} ${subject}`,
-    host: toUpstreamHost(upstream.location),
+    host: URL.canParse(upstream.location) ? new URL(upstream.location).host : upstream.location,
     ...(dueAt !== undefined && { dueAt }),
   })
 }
@@ -135,8 +135,4 @@ export async function enqueueDelivery(
 /** The outbox partition of an upstream's writes. */
 export function toWritePartition(upstream: string): string {
   return `upstream ${upstream}`
-}
-
-function toUpstreamHost(location: string): string {
-  return URL.canParse(location) ? new URL(location).host : location
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import type { MirrorParts, Run } from '../run.ts'
 import { getUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
@@ -68,7 +68,7 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
         if (!isNew) askedAt.set(upstream, clock.now())
         return lacking
       } catch (error) {
-        const isTaken = error instanceof RegistryError && error.code === 'conflict'
+        const isTaken = isRegistryError(error, 'conflict')
         if (!isTaken || conflicts === conflictsMax || (await getUpstream(read, upstream)).alarm) throw error
         // The process that holds the upstream imports the same changes.
         if (names.size === 0) return new Map()

@@ -1,12 +1,11 @@
-import { applyEntries } from '../applying/apply-entries.ts'
-import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import { parseForeignJson } from '@skillstead/protocol'
-import { explainScore } from '../log/apply-log.ts'
+import { parseEntry } from '../applying/entry-data.ts'
+import type { MirrorOutcome } from '../applying/mirrored-types.ts'
+import { applyEarlier } from '../log/apply-log.ts'
 import { fetchBlobs, toDeclaredBytes } from '../log/fetch-blobs.ts'
 import { findUnverified } from '../log/find-unverified.ts'
 import { syncLog } from '../log/sync-log.ts'
 import { createWanted } from '../log/wanted-entries.ts'
-import { requireActive, updateOwn, type Run } from '../run.ts'
+import { requireActive, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { FeedEntry, LogSource, Upstream } from '../types.ts'
@@ -53,7 +52,7 @@ async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' 
   const goneAt = await readRemovedAt(run, pull)
   const wanted = await createWanted(run, new Map([[pull.fullName, goneAt]]), new Set([pull.fullName]))
   let isThere = false
-  const outcomes: EntryOutcome[] = []
+  const outcomes: MirrorOutcome[] = []
   for (let after = 0; ;) {
     requireActive(run)
     const entries = takePortion(await readPulledEntries(run, pull, after))
@@ -74,29 +73,16 @@ async function applyPortion(
   { upstream, refusals }: Pull,
   entries: readonly FeedEntry[],
   refuse: (entry: FeedEntry) => string | undefined,
-): Promise<EntryOutcome[]> {
+): Promise<MirrorOutcome[]> {
   const reasons = await findUnverified(run, source, entries)
   for (const entry of entries) {
     const reason = refuse(entry)
     if (reason !== undefined) reasons.set(entry, reason)
   }
   const fetched = entries.filter((entry) => !reasons.has(entry))
-  const { context } = run.parts
-  const outcomes = await applyEntries(context, {
-    upstream: { name: upstream.name, origin: upstream.logOrigin!, epoch: upstream.logEpoch! },
-    entries,
-    contents: await fetchBlobs(run, source, fetched, new Map()),
-    isReread: true,
-    accepts: (entry) => reasons.get(entry as FeedEntry),
-    acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
-    async also(trx, { subject }, outcome) {
-      // The stored position stays, because it is behind these entries.
-      await updateOwn(trx, run, {})
-      await refusals.record(trx, subject, outcome)
-    },
-  })
-  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
-  return outcomes
+  const contents = await fetchBlobs(run, source, fetched, new Map())
+  const known = { origin: upstream.logOrigin, epoch: upstream.logEpoch }
+  return applyEarlier(run, { known, refusals }, { entries, contents, reasons })
 }
 
 /** The first entries whose content fits into one batch; at least one entry. */
@@ -129,7 +115,7 @@ async function readPulledEntries(run: Run, pull: Pull, after: number): Promise<F
     .orderBy('seq')
     .limit(portionMax)
     .execute()
-  return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+  return rows.map(({ entry }) => parseEntry(entry))
 }
 
 /** The number of the last entry that removed the skill; 0 if there is none. */

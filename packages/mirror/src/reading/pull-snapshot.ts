@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toShortName } from '@skillstead/protocol'
 import { requireActive, type Run } from '../run.ts'
 import { fetchJson } from '../snapshot/fetch-answer.ts'
 import { drainSource, readSnapshotPlace, storeReleases } from '../snapshot/drain.ts'
@@ -57,7 +57,7 @@ async function findListed(
   fullName: string,
 ): Promise<{ listed: ListedSkill; access: RegistryAccess } | undefined> {
   const base = toApiBase(run.upstream.location)
-  const url = new URL(`${base}/skills/${fullName.slice(fullName.indexOf('/') + 1)}`)
+  const url = new URL(`${base}/skills/${toShortName(fullName)}`)
   const key = run.parts.readCredential(run.upstream)
   const askWith = async (apiKey: string | undefined) => {
     const answer = await fetchJson(run.http, { url, apiKey, bytesMax: detailsBytesMax })

@@ -1,4 +1,4 @@
-import { RegistryError, firstIssueOnly, isSkillName, type PathReason } from '@skillstead/protocol'
+import { RegistryError, firstIssueOnly, isSkillName, type PathReason, toFields } from '@skillstead/protocol'
 import { selectListed } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
@@ -116,7 +116,7 @@ function toEntryProblem(issue: v.BaseIssue<unknown>): string {
 }
 
 function toIndexSubject(raw: unknown): string {
-  const { name } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
+  const { name } = toFields(raw)
   return typeof name === 'string' ? name.slice(0, 100).replaceAll('\0', '').toWellFormed() : 'an entry without a name'
 }
 

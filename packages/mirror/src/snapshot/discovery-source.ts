@@ -4,7 +4,7 @@ import { RegistryError, limits, type PathReason } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { KnownReleases, KnownSkill, Refusal, Release, SnapshotBatch, SnapshotSource } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { Failures, fetchAnswer, fetchJson, type Answer } from './fetch-answer.ts'
+import { Failures, fetchAnswer, fetchJson, type Answer, parseWebUrl } from './fetch-answer.ts'
 import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
 import { toFoundRelease } from './to-release.ts'
 
@@ -179,7 +179,10 @@ async function fetchArtifact(
     return { refused: refuseEntry(owner, entry, 'altered', detail) }
   }
   if (type === 'skill-md') return { files: [{ path: 'SKILL.md', bytes }], mark: digest }
-  const { skillMd, files, omitted, changed } = await readArchive(bytes, isGzip(bytes) ? 'tar.gz' : 'zip')
+  const { skillMd, files, omitted, changed } = await readArchive(
+    bytes,
+    bytes[0] === 0x1f && bytes[1] === 0x8b ? 'tar.gz' : 'zip',
+  )
   return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest, omitted, changed }
 }
 
@@ -226,13 +229,7 @@ function readEtags(mark: string | undefined): Record<string, string> {
 
 /** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second one. */
 function toIndexAddresses(location: string): URL[] {
-  const url = URL.canParse(location) ? new URL(location) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new RegistryError(
-      'invalid_request',
-      `${location} is not an http or https URL without a username and password.`,
-    )
-  }
+  const url = parseWebUrl(location)
   if (url.pathname.endsWith('.json')) return [url]
   const scope = url.pathname.replace(/\/(?:\.well-known(?:\/.*)?)?$/, '')
   return indexPaths.map((path) => new URL(`${url.origin}${scope}${path}`))
@@ -245,10 +242,6 @@ function readIndexCursor(stored: unknown): Cursor {
 
 function toNamed(name: string, list: readonly PathReason[] = []): PathReason[] {
   return list.map(({ path, reason }) => ({ path: posix.join(name, path), reason }))
-}
-
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
 function estimateEntries(http: UpstreamFetch, rest: readonly IndexEntry[]) {

@@ -1,5 +1,5 @@
 import { applyReleases } from '../applying/apply-releases.ts'
-import type { MirrorRelease, ReleaseOutcome } from '../applying/mirrored-types.ts'
+import type { MirrorRelease, MirrorOutcome } from '../applying/mirrored-types.ts'
 import { addReasons, requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
@@ -84,7 +84,7 @@ export async function recordRefusals(
   const kept = refusals ?? (await createRefusals(run.parts.context, run.upstream))
   const { database } = run.parts.context
   const outcomes = refused.map(({ subject, reason, detail }) => {
-    return { subject, outcome: { result: 'refused', reason, detail } as ReleaseOutcome }
+    return { subject, outcome: { result: 'refused', reason, detail } as MirrorOutcome }
   })
   await database.writer.write(async (trx) => {
     await updateOwn(trx, run, changes)

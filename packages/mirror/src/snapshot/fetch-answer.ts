@@ -72,6 +72,14 @@ export async function fetchJson(
   }
 }
 
+/** Throws `invalid_request` for a location that is no web address, or has a password, which `fetch` does not accept. */
+export function parseWebUrl(location: string): URL {
+  const url = URL.parse(location)
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url
+  const detail = `${location} is not an http or https URL without a username and password.`
+  throw new RegistryError('invalid_request', detail)
+}
+
 /** Whether an error concerns only the requested resource, not the whole upstream. */
 export function isAboutOne(error: unknown): error is RegistryError {
   return error instanceof RegistryError && ['not_found', 'taken_down', 'forbidden', 'unauthorized'].includes(error.code)

@@ -1,9 +1,8 @@
+import { selectInBatches } from '../applying/prepare-package.ts'
 import { readActiveRecalls, type StorageContext } from '@skillstead/core/internal'
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Maximum number of names in one query. */
-const lookedUpMax = 200
 /** After this time a refused release is read again: the operator may have changed a setting since. */
 const refusedForMs = 24 * 60 * 60_000
 
@@ -16,7 +15,7 @@ export function createKnownReleases(
   const { read, bucket } = database
   return {
     async find(fullNames) {
-      const rows = await lookUpInParts(fullNames, (names) =>
+      const rows = await selectInBatches(fullNames, (names) =>
         read
           .selectFrom('skills')
           .innerJoin('versions', 'versions.skill_id', 'skills.id')
@@ -55,7 +54,7 @@ export function createKnownReleases(
     },
     async findRefused(subjects) {
       if (full) return new Set()
-      const rows = await lookUpInParts(subjects, (part) =>
+      const rows = await selectInBatches(subjects, (part) =>
         withUpstreams(read)
           .selectFrom('upstream_refusals')
           .select('subject')
@@ -67,17 +66,10 @@ export function createKnownReleases(
       return new Set(rows.map(({ subject }) => subject))
     },
     async findClaimed(owners) {
-      const rows = await lookUpInParts(owners, (names) =>
+      const rows = await selectInBatches(owners, (names) =>
         read.selectFrom('users').select('username').where('username', 'in', names).where('claimed', '=', 1).execute(),
       )
       return new Set(rows.map(({ username }) => username))
     },
   }
-}
-
-async function lookUpInParts<T>(keys: readonly string[], query: (part: string[]) => Promise<T[]>): Promise<T[]> {
-  const wanted = [...new Set(keys)]
-  const found: T[] = []
-  for (let i = 0; i < wanted.length; i += lookedUpMax) found.push(...(await query(wanted.slice(i, i + lookedUpMax))))
-  return found
 }

@@ -1,6 +1,13 @@
 import { createClient } from '@skillstead/client'
 import { ArchiveError, readArchiveFiles } from '@skillstead/skill-format/archives'
-import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import {
+  RegistryError,
+  compareVersions,
+  limits,
+  type RegistryApi,
+  type SkillDetails,
+  toShortName,
+} from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 import { isAboutOne } from './fetch-answer.ts'
@@ -26,7 +33,7 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
   return {
     async *list(cursor, known) {
       for await (const names of listPrivateNames(api, username)) {
-        const wanted = names.filter((fullName) => wants({ owner: username, name: toNameInNamespace(fullName) }))
+        const wanted = names.filter((fullName) => wants({ owner: username, name: toShortName(fullName) }))
         const here = await known.find(wanted)
         for (const fullName of wanted) {
           const there = here.get(fullName)
@@ -107,7 +114,7 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
   const isLatest = version === details.latestVersion
   return {
     owner: author.username,
-    name: toNameInNamespace(name),
+    name: toShortName(name),
     version,
     publishedAt: Date.parse(publishedAt),
     files,
@@ -128,8 +135,4 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
 function toSkillReason(error: unknown): string | undefined {
   if (error instanceof ArchiveError || error instanceof TypeError || error instanceof RangeError) return 'malformed'
   return isAboutOne(error) && error instanceof RegistryError ? 'missing' : undefined
-}
-
-function toNameInNamespace(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
 }

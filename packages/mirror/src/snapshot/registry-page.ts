@@ -6,6 +6,7 @@ import {
   isVersion,
   limits,
   reservedOwners,
+  toFields,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
@@ -118,7 +119,7 @@ function readListedItem(raw: unknown): ListedSkill | string {
 }
 
 function toListedSubject(raw: unknown): string {
-  const { fullName, name } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
+  const { fullName, name } = toFields(raw)
   const said = typeof fullName === 'string' ? fullName : name
   return typeof said === 'string'
     ? said.slice(0, shownCharactersMax).replaceAll('\0', '').toWellFormed()

@@ -1,7 +1,7 @@
-import { RegistryError, limits, type SkillDetails } from '@skillstead/protocol'
+import { limits, type SkillDetails, toFields } from '@skillstead/protocol'
 import type { Refusal, Release } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { fetchAnswer, fetchJson, isAboutOne, type Failures } from './fetch-answer.ts'
+import { fetchAnswer, fetchJson, isAboutOne, type Failures, parseWebUrl } from './fetch-answer.ts'
 import type { ListedSkill } from './registry-page.ts'
 
 /** Access to a registry that has only the base API (docs/api.md#the-base-api). */
@@ -29,14 +29,8 @@ export const requestsASkill = 2
 
 /** Converts the URL of a registry to the base URL of its API. Throws `invalid_request`. */
 export function toApiBase(location: string): string {
-  const url = URL.canParse(location) ? new URL(location) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new RegistryError(
-      'invalid_request',
-      `${location} is not an http or https URL without a username and password.`,
-    )
-  }
-  const trimmed = (url.origin + url.pathname).replace(/\/+$/, '')
+  const { origin, pathname } = parseWebUrl(location)
+  const trimmed = (origin + pathname).replace(/\/+$/, '')
   return trimmed.endsWith('/api/v1') ? trimmed : `${trimmed}/api/v1`
 }
 
@@ -52,7 +46,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     const question = { url: new URL(`${path}/skill.md`), accept: 'text/markdown, text/plain', apiKey }
     const skillMd = await fetchAnswer(http, { ...question, bytesMax: limits.fileBytesMax })
     const details = await fetchJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
-    const said = parseDetails(details!.value)
+    const said: Said = toFields(details!.value)
     if (!isListedSkill(said, listed)) {
       return refuseListed(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
     }
@@ -79,7 +73,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
 async function isShown({ http }: RegistryAccess, path: string, listed: ListedSkill): Promise<boolean> {
   try {
     const answer = await fetchJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
-    return isListedSkill(parseDetails(answer!.value), listed)
+    return isListedSkill(toFields(answer!.value), listed)
   } catch (error) {
     if (isAboutOne(error)) return false
     throw error
@@ -88,10 +82,6 @@ async function isShown({ http }: RegistryAccess, path: string, listed: ListedSki
 
 /** Details of a skill that have not been validated. */
 type Said = { readonly [K in keyof SkillDetails]?: unknown }
-
-function parseDetails(value: unknown): Said {
-  return typeof value === 'object' && value !== null ? value : {}
-}
 
 function isListedSkill({ id, fullName }: Said, listed: ListedSkill): boolean {
   return (fullName === undefined || fullName === listed.fullName) && (id === undefined || id === listed.id)

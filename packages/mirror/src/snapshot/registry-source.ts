@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, isRegistryError } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { KnownReleases, Refusal, SnapshotSource } from '../types.ts'
 import { Failures, fetchJson } from './fetch-answer.ts'
@@ -62,7 +62,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
     const url = new URL(`${base}/skills?page=${page}&limit=${pageSize}&sort=recent`)
     const askPage = () => fetchJson(http, { url, etag, apiKey, bytesMax: pageBytesMax })
     const answer = await askPage().catch((error: unknown) => {
-      const isClosed = error instanceof RegistryError && error.code === 'unauthorized'
+      const isClosed = isRegistryError(error, 'unauthorized')
       if (!isClosed || apiKey !== undefined || options.apiKey === undefined) throw error
       apiKey = options.apiKey
       return askPage()
@@ -90,11 +90,12 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
         yield* readListedBatches(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
+        // Whether a page reaches the skills that the last complete run has read.
         if (
           isBrief &&
           isOrdered(page.skills) &&
           chosen.changed.length === 0 &&
-          reachesNewest(page.skills, complete.newest)
+          (page.skills.at(-1)?.publishedAt ?? 0) < complete.newest
         )
           break
       }
@@ -262,11 +263,6 @@ function readListCursor(stored: unknown): Cursor {
 
 function isOrdered(skills: readonly ListedSkill[]): boolean {
   return skills.every(({ publishedAt }, i) => i === 0 || publishedAt <= skills[i - 1]!.publishedAt)
-}
-
-/** Whether a page reaches the skills that the last complete run has read. */
-function reachesNewest(skills: readonly ListedSkill[], newest: number): boolean {
-  return (skills.at(-1)?.publishedAt ?? 0) < newest
 }
 
 function toListedVersionSubject({ fullName, version }: ListedSkill): string {

@@ -49,7 +49,9 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   const known = { apiKey, username: upstream.account ?? undefined }
   const username = await readAccountName(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
   if (username === undefined) return
-  if (upstream.account === null) await bindAccount(run, username)
+  // Later the upstream cannot report another user for the same key.
+  if (upstream.account === null)
+    await parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
   if (linked.some((link) => link.user === username && link.username === username)) return
   const [claimed] = await createKnownReleases(parts.context, upstream.name).findClaimed([username])
   if (claimed === undefined) return drainPrivate(run, place, { apiKey, username })
@@ -63,11 +65,6 @@ function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
     if (!(error instanceof RegistryError) || !codes.includes(error.code)) throw error
     await recordRefusals(run, [{ subject, reason: 'missing', detail: error.message }])
   }
-}
-
-/** Stores the username of the operator's key. Later the upstream cannot report another user for the same key. */
-async function bindAccount(run: Run, username: string): Promise<void> {
-  await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
 }
 
 async function drainPrivate(

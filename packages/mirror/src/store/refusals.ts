@@ -1,6 +1,6 @@
 import type { Database, StorageContext, WriteTransaction } from '@skillstead/core/internal'
 import { toStoredSubject } from './upstream-log.ts'
-import type { EntryOutcome } from '../applying/mirrored-types.ts'
+import type { MirrorOutcome } from '../applying/mirrored-types.ts'
 import type { StoredRefusal, Upstream } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -9,7 +9,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
  * transactions of a run.
  */
 export interface Refusals {
-  record(trx: WriteTransaction, subject: string, outcome: EntryOutcome): Promise<void>
+  record(trx: WriteTransaction, subject: string, outcome: MirrorOutcome): Promise<void>
   /** Deletes the refusal of a subject. */
   forget(trx: WriteTransaction, subject: string): Promise<void>
 }

@@ -54,6 +54,7 @@ export function toUpstreamMetrics(statuses: readonly UpstreamStatus[], now: numb
 function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
   const { name, kind, location, credential, checkpoint, checkpointAt, settings, cursor, report, error } = upstream
   const columns = Object.fromEntries(shownColumns.map((column) => [column, upstream[column]]))
+  // Upstreams with a log have no estimate: the number of remaining entries is known.
   return {
     ...(columns as Pick<Upstream, (typeof shownColumns)[number]>),
     location: kind === 'git' ? hidePassword(location) : location,
@@ -65,15 +66,10 @@ function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: bo
     writesWaiting: counts.waiting.get(name) ?? 0,
     writesInConflict: counts.inConflict.get(name) ?? 0,
     nextAt: toNextAt(upstream, now),
-    estimate: readStoredEstimate(cursor),
+    estimate: (cursor as { estimate?: UpstreamStatus['estimate'] } | null)?.estimate ?? null,
     lastReport: report,
     lastError: error,
   }
-}
-
-/** Upstreams with a log have no estimate: the number of remaining entries is known. */
-function readStoredEstimate(cursor: unknown): UpstreamStatus['estimate'] {
-  return (cursor as { estimate?: UpstreamStatus['estimate'] } | null)?.estimate ?? null
 }
 
 function toUpstreamState(upstream: Upstream, now: number, isRunning: boolean): UpstreamStatus['state'] {

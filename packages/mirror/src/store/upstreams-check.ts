@@ -1,3 +1,4 @@
+import { attempt } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import {
   type ExtensionCheck,
@@ -21,7 +22,9 @@ export const upstreamsCheck: ExtensionCheck = {
       progress(upstream.name)
       const problem = await checkUpstreamLog(db, upstream)
       if (problem) fault(`Upstream ${upstream.name}: ${problem}`)
-      if (!areJson(upstream)) fault(`Upstream ${upstream.name}: its row contains invalid JSON.`)
+      const { settings, keys, cursor, report } = upstream
+      if (attempt(() => [settings, keys, cursor, report].map((text) => JSON.parse(text) as unknown)) === undefined)
+        fault(`Upstream ${upstream.name}: its row contains invalid JSON.`)
     }
     const alarms = upstreams.filter(({ alarm }) => alarm !== null).length
     const also = alarms === 0 ? '' : ` ${alarms} are paused. See mirror status.`
@@ -33,15 +36,6 @@ export const upstreamsCheck: ExtensionCheck = {
       advice: 'Remove the upstream with mirror remove and add it again: mirrored skills stay and are verified again.',
     }
   },
-}
-
-function areJson({ settings, keys, cursor, report }: UpstreamRow): boolean {
-  try {
-    for (const text of [settings, keys, cursor, report]) JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 type Db = Kysely<Tables>

@@ -111,3 +111,8 @@ export type UpstreamWriteRow = MirrorTables['upstream_writes']
 export function withUpstreams(db: Kysely<Tables>): Kysely<Tables & MirrorTables> {
   return db.withTables<MirrorTables>()
 }
+
+/** Selects the account of a user at an upstream. */
+export function selectLink(db: Kysely<Tables>, upstream: string, userId: string) {
+  return withUpstreams(db).selectFrom('upstream_links').where('user_id', '=', userId).where('upstream', '=', upstream)
+}

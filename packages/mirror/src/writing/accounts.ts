@@ -9,7 +9,7 @@ import type { Upstream } from '../types.ts'
 import type { LinkedAccount } from '../write-types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { toStoredProblem } from './problems.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { withUpstreams, selectLink } from '../tables/mirror-tables.ts'
 
 /** The parts that functions on linked accounts need. */
 export interface AccountParts {
@@ -94,12 +94,8 @@ export async function openAccount(
   userId: string,
 ): Promise<OpenAccount | undefined> {
   const { secrets, database } = parts.context
-  const link = await withUpstreams(database.read)
-    .selectFrom('upstream_links')
-    .select(['username', 'credential'])
-    .where('user_id', '=', userId)
-    .where('upstream', '=', upstream.name)
-    .executeTakeFirst()
+  const query = selectLink(database.read, upstream.name, userId).select(['username', 'credential'])
+  const link = await query.executeTakeFirst()
   if (!link) return undefined
   const key = openKey(() => secrets.open(link.credential))
   if (link.username) return { key, username: link.username }

@@ -5,7 +5,7 @@ import {
   type UpstreamWriteJob,
 } from '../queue/upstream-write.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, isRegistryError } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { createBreaker, type Breaker } from '../breaker.ts'
 import { getUpstream } from '../store/upstreams.ts'
@@ -96,7 +96,9 @@ export class Delivery {
     const { context, onError } = this.#parts
     const subjects = await listSubjects(context.database.read, name)
     for (const { upstream } of subjects) this.#destinations.get(upstream)?.breaker.reset()
-    await Promise.all(subjects.map((job) => this.#deliver(job).catch((error: unknown) => reportBug(error, onError))))
+    // Registry errors are stored with their write; others are bugs and go to the node's log.
+    const report = (error: unknown) => void (isRegistryError(error) || onError(error))
+    await Promise.all(subjects.map((job) => this.#deliver(job).catch(report)))
   }
 
   /** Starts no more writes, and waits for those in progress, whose requests the caller aborts. */
@@ -204,9 +206,4 @@ async function findAccount(
   if (by === 'guest') return undefined
   const message = `The mirror has no API key for ${upstream.name} any more. Drop the write.`
   throw new WriteConflict('unlinked', message)
-}
-
-/** Registry errors are stored with their write; others are bugs and go to the node's log. */
-function reportBug(error: unknown, onError: (error: unknown) => void): void {
-  if (!(error instanceof RegistryError)) onError(error)
 }

@@ -1,6 +1,6 @@
 import type { Database } from '@skillstead/core/internal'
 import { selectPublishing, type WritePayloads } from '../queue/upstream-write.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { selectLink } from '../tables/mirror-tables.ts'
 
 type Read = Database['read']
 
@@ -15,12 +15,7 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
     .where('full_name', '=', fullName)
     .executeTakeFirst()
   if (!skill || (skill.origin_kind === 'mirror' && skill.origin_upstream === upstream)) return fullName
-  const link = await withUpstreams(db)
-    .selectFrom('upstream_links')
-    .select('username')
-    .where('user_id', '=', skill.owner_id)
-    .where('upstream', '=', upstream)
-    .executeTakeFirst()
+  const link = await selectLink(db, upstream, skill.owner_id).select('username').executeTakeFirst()
   return `${link?.username || skill.owner}/${(await findRename(db, upstream, fullName)) ?? skill.name}`
 }
 

@@ -1,4 +1,4 @@
-import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { type RegistryApi, type SkillDetails, orUndefined, toShortName } from '@skillstead/protocol'
 import type { SentPackage } from './package.ts'
 import type { Sending } from './sending.ts'
 
@@ -20,7 +20,7 @@ export async function findPathName(
   fullName: string,
 ): Promise<string> {
   if (upstream.kind !== 'registry') return fullName
-  const name = fullName.slice(fullName.indexOf('/') + 1)
+  const name = toShortName(fullName)
   const details = await readDetails(api, { name })
   return details && (details.fullName === undefined || details.fullName === fullName) ? name : fullName
 }
@@ -47,12 +47,7 @@ export async function hasSameContent(
 }
 
 async function readDetails(api: RegistryApi, wanted: { name: string; version?: string }): Promise<Details | undefined> {
-  try {
-    return ((await api.getSkill(wanted)) as Details | null | undefined) ?? undefined
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'not_found') return undefined
-    throw error
-  }
+  return ((await orUndefined(api.getSkill(wanted), 'not_found')) as Details | null | undefined) ?? undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { MirrorContext } from '../run.ts'
 import type { Database, StorageContext, WriteTransaction } from '@skillstead/core/internal'
 import { enqueueDelivery, selectPublishing } from '../queue/upstream-write.ts'
-import { RegistryError, isSkillName } from '@skillstead/protocol'
+import { RegistryError, isSkillName, toOwnerName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findRemoteName, findRename } from './names.ts'
 import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
@@ -115,7 +115,7 @@ async function refuseTakenName(
   newName: string,
 ): Promise<void> {
   const there = await findRemoteName(trx, upstream, subject)
-  const wanted = `${there.slice(0, there.indexOf('/'))}/${newName}`
+  const wanted = `${toOwnerName(there)}/${newName}`
   const mirrored = await trx
     .selectFrom('skills')
     .select('full_name')
@@ -177,7 +177,7 @@ async function toOutboxWrite(db: Database['read'], write: StoredWrite, user: str
     user,
     state,
     attempts,
-    subjectThere: renamedTo === undefined ? there : `${there.slice(0, there.indexOf('/'))}/${renamedTo}`,
+    subjectThere: renamedTo === undefined ? there : `${toOwnerName(there)}/${renamedTo}`,
     problem: error === null ? null : (JSON.parse(error) as WriteProblem),
     createdAt: write.created_at,
     endedAt: write.ended_at,

@@ -1,5 +1,5 @@
 import type { Database, StorageContext } from '@skillstead/core/internal'
-import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { RegistryError, type RegistryApi, type SkillDetails, toShortName, toOwnerName } from '@skillstead/protocol'
 import { findRemoteName, findRename } from './names.ts'
 import { readWrittenPackage, requirePublicSkill } from './package.ts'
 import { WriteConflict } from './problems.ts'
@@ -60,7 +60,7 @@ export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   await requireSourceDelivered(read, upstream.name, source)
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = await findRemoteName(read, upstream.name, source)
-  const newName = renamedTo ?? shortNameOf(write.subject)
+  const newName = renamedTo ?? toShortName(write.subject)
   const wanted = { version, ...(await readWrittenPackage(context, { skillId, version, digest, renamedTo })) }
   const api = openApi(sending)
   const isForked = () => hasSameContent(api, sending, toRemoteName(sending, newName), wanted)
@@ -91,8 +91,8 @@ function isTaken(error: unknown): boolean {
 /** The name to send: the short name in the user's own namespace at the upstream, else the full name. */
 function toSentName({ account, write }: Sending, fullName: string, renamedTo: string | undefined): string {
   if (renamedTo !== undefined) return renamedTo
-  const own = account?.username ?? ownerOf(write.subject)
-  return ownerOf(fullName) === own ? shortNameOf(fullName) : fullName
+  const own = account?.username ?? toOwnerName(write.subject)
+  return toOwnerName(fullName) === own ? toShortName(fullName) : fullName
 }
 
 /** Throws {@link WriteConflict} if the upstream reports another version or digest than the one sent. */
@@ -109,7 +109,7 @@ function requireSame(
 
 /** Converts a name from a request to a full name. */
 function toRemoteName({ account, write }: Sending, name: string): string {
-  return name.includes('/') ? name : `${account?.username ?? ownerOf(write.subject)}/${name}`
+  return name.includes('/') ? name : `${account?.username ?? toOwnerName(write.subject)}/${name}`
 }
 
 /** Throws a temporary error while writes of the fork's source are unfinished. */
@@ -132,12 +132,4 @@ async function readChangelog(
     .where('version', '=', wanted.version)
     .executeTakeFirst()
   return row?.changelog ?? ''
-}
-
-function ownerOf(fullName: string): string {
-  return fullName.slice(0, fullName.indexOf('/'))
-}
-
-function shortNameOf(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
 }

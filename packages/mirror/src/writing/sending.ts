@@ -1,5 +1,5 @@
 import { createClient } from '@skillstead/client'
-import { RegistryError, isResponseCode, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, isResponseCode, type ErrorCode, type RegistryApi, readFields } from '@skillstead/protocol'
 import type { WriteKind } from '../queue/upstream-write.ts'
 import type { MirrorContext } from '../run.ts'
 import type { Upstream } from '../types.ts'
@@ -58,18 +58,9 @@ async function requireCode({ name }: Upstream, response: Response): Promise<void
   const { status, headers } = response
   const isPage = headers.get('content-type')?.startsWith('text/html')
   if (status > 499 || knownStatuses.has(status) || isPage) return
-  const body = readRefusal((await response.text()).slice(0, refusalBytesMax))
+  const body = readFields((await response.text()).slice(0, refusalBytesMax))
   if (isResponseCode(body.code)) return
   const words =
     [body.detail, body.message, body.error].find((text) => typeof text === 'string') ?? 'the response gives no reason'
   throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} returned status ${status}: ${words}`)
-}
-
-function readRefusal(text: string): Record<string, unknown> {
-  try {
-    const value = parseForeignJson(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }

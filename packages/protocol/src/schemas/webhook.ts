@@ -19,7 +19,10 @@ export const WebhookUrl = v.pipe(
 export const WebhookEvents = v.pipe(
   boundedArray(v.picklist(eventNames), eventNames.length, 1),
   // A list that is too long gets one error, without a second error for its duplicates.
-  v.check((events) => events.length > eventNames.length || isEachOnce(events), 'must not name an event twice'),
+  v.check(
+    (events) => events.length > eventNames.length || new Set(events).size === events.length,
+    'must not name an event twice',
+  ),
 )
 
 /** Skills that a webhook covers: full names, or `owner/*` for all of an owner; at least one. */
@@ -74,10 +77,6 @@ export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>
 function isSkillPattern(pattern: string): boolean {
   const [owner = '', name = '', ...rest] = pattern.split('/')
   return rest.length === 0 && namePattern.test(owner) && (name === '*' || namePattern.test(name))
-}
-
-function isEachOnce(events: readonly string[]): boolean {
-  return new Set(events).size === events.length
 }
 
 function isSecret(secret: string): boolean {

@@ -182,7 +182,7 @@ async function countPageCall(node: NodeParts, call: Call, admission: EntryAdmiss
 function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
   const letsGuestsIn = admitsEveryone(admission) || admission === 'guests' || admission === 'page'
   if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
-    throw keyNeeded()
+    throw new RegistryError('unauthorized', 'This node is private: send an API key, `Authorization: Bearer ssk_...`.')
 }
 
 /** Charges one request to the caller of a page that checks a secret or causes an upstream request. */
@@ -231,8 +231,4 @@ function tooMany(node: NodeParts, what: string, { policy, resetSeconds }: Quota)
   return new RegistryError('rate_limited', `${what}; try again in ${seconds} s. ${option}`, {
     retryAfterSeconds: seconds,
   })
-}
-
-function keyNeeded(): RegistryError {
-  return new RegistryError('unauthorized', 'This node is private: send an API key, `Authorization: Bearer ssk_...`.')
 }

@@ -48,7 +48,7 @@ function mountPatterns(
   for (const route of routes) {
     const pattern = toPattern(route)
     if (pattern === undefined) continue
-    const methods = methodsOfRoute(route)
+    const methods = route.endpoint.method === 'GET' ? ['GET', 'HEAD'] : [route.endpoint.method]
     const readMethods = route.endpoint.reads ? methods : []
     const { name: endpoint, endpoint: row } = route
     const admission = row.open ? 'guests' : sharedReads.has(endpoint) ? 'shared' : 'api'
@@ -65,10 +65,6 @@ function mountPatterns(
     }
     app.all(pattern, toHandler(node, { admission: 'api', readMethods: readMethodsOf.get(pattern), work }))
   }
-}
-
-function methodsOfRoute({ endpoint }: Route): readonly string[] {
-  return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
 }
 
 /** What the page of a shared skill reads on a private node: nothing that names other skills or users who read it. */

@@ -1,5 +1,5 @@
 import { checkJsonShape, type CallInFlight } from '@skillstead/core/internal'
-import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
+import { RegistryError, limits, type FieldError, attempt, isRecord } from '@skillstead/protocol'
 import { readRequestBody } from './body.ts'
 import type { Call } from '../context/call.ts'
 import type { Route } from './routes.ts'
@@ -31,7 +31,11 @@ export async function readPayload(call: Call, route: Route, { hold }: CallInFlig
     throw new RegistryError('unsupported_media_type', 'Send the body without a `Content-Encoding`.')
   }
   const archive = takesArchive(route, contentType)
-  const bytes = await readRequestBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
+  const bytes = await readRequestBody(
+    call.request,
+    archive ? limits.archiveBytesMax : (route.endpoint.bodyBytesMax ?? limits.bodyBytesDefault),
+    hold,
+  )
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
     throw new RegistryError('unsupported_media_type', `Send the body as one of: ${accepted}. Text must be UTF-8.`)
@@ -55,10 +59,6 @@ export function toInput(call: Call, route: Route, payload: Payload | undefined):
   if (isArchive) input.archive = { contentType: archiveTypes[payload.contentType], body: payload.bytes }
   else if (hasBody) addBody(input, parseObject(payload.bytes), route)
   return input
-}
-
-function bodyBytesMaxOf({ endpoint }: Route): number {
-  return endpoint.bodyBytesMax ?? limits.bodyBytesDefault
 }
 
 /** The type without its parameters; a charset other than UTF-8 makes the type unsupported. */
@@ -97,20 +97,14 @@ function addQuery(input: Fields, search: string, names: ReadonlySet<string>): vo
 
 function parseObject(bytes: Uint8Array): Fields {
   checkJsonShape(bytes)
-  let value: unknown
-  try {
-    value = JSON.parse(utf8.decode(bytes))
-  } catch {
-    throw new RegistryError('invalid_request', 'The body is not JSON in UTF-8.')
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new RegistryError('invalid_request', 'The body must be a JSON object.')
-  }
+  const value = attempt(() => JSON.parse(utf8.decode(bytes)) as unknown)
+  if (value === undefined) throw new RegistryError('invalid_request', 'The body is not JSON in UTF-8.')
+  if (!isRecord(value)) throw new RegistryError('invalid_request', 'The body must be a JSON object.')
   // Reporting an error per field costs more than sending the field, so a flood of fields gets one error.
   if (Object.keys(value).length > limits.bodyFieldsMax) {
     throw new RegistryError('invalid_request', `The body has more than ${limits.bodyFieldsMax} fields.`)
   }
-  return value as Fields
+  return value
 }
 
 /** The path names the resource. A body that names another resource, or contains an archive field, is refused. */

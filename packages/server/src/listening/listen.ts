@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
+import { toMetric } from '@skillstead/core/internal'
 import { createAddresses } from '../context/addresses.ts'
 import { bindServer, type TlsCertificate } from './bind.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
@@ -87,19 +88,13 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
 function toConnectionMetrics(guard: Guard): Metric[] {
   const { open, refused, givenUp } = guard.figures()
   return [
-    { name: 'skillstead_connections', help: 'Open connections.', type: 'gauge', value: open },
-    {
-      name: 'skillstead_connections_refused_total',
-      help: 'Connections refused because there were too many.',
-      type: 'counter',
-      value: refused,
-    },
-    {
-      name: 'skillstead_connections_given_up_total',
-      help: 'Connections closed because their clients read responses too slowly.',
-      type: 'counter',
-      value: givenUp,
-    },
+    toMetric('skillstead_connections', 'Open connections.', open),
+    toMetric('skillstead_connections_refused_total', 'Connections refused because there were too many.', refused),
+    toMetric(
+      'skillstead_connections_given_up_total',
+      'Connections closed because their clients read responses too slowly.',
+      givenUp,
+    ),
   ]
 }
 

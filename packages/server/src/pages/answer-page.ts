@@ -1,7 +1,7 @@
 import { guest, type Caller } from '@skillstead/core'
 import type { Header } from '@skillstead/gateways'
 import { EncodedJson, localCall, openShare, SkillMoved } from '@skillstead/core/internal'
-import type { Content, SkillDetails } from '@skillstead/protocol'
+import { type Content, type SkillDetails, attempt } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
@@ -154,13 +154,7 @@ export async function answerSharedPage(node: NodeParts, call: Call, replyPage: R
 
 /** The decoded segments of the path; a segment that cannot be decoded names nothing. */
 function decodeParams(call: Call): Record<string, string> {
-  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeSegment(value)]))
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+  return Object.fromEntries(
+    Object.entries(call.params ?? {}).map(([name, value]) => [name, attempt(() => decodeURIComponent(value)) ?? value]),
+  )
 }

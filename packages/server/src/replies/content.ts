@@ -10,7 +10,7 @@ const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
 export function toContentHeaders({ contentType, etag, filename }: Content) {
   const shown = /^text\/(?:plain|markdown)(?:$|[;\s])/i.test(contentType)
   const disposition: Header = ['content-disposition', toDisposition(shown ? 'inline' : 'attachment', filename)]
-  return { contentType, etag: etag && quoteEtag(etag), headers: [csp, disposition] }
+  return { contentType, etag: etag && (etag.startsWith('"') ? etag : `"${etag}"`), headers: [csp, disposition] }
 }
 
 /** The last part of the name, in plain ASCII and in UTF-8 (RFC 6266, RFC 8187). */
@@ -25,8 +25,4 @@ function toDisposition(kind: 'inline' | 'attachment', filename: string | undefin
 
 function toPercentEscape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
-}
-
-function quoteEtag(etag: string): string {
-  return etag.startsWith('"') ? etag : `"${etag}"`
 }

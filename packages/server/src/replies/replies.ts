@@ -62,7 +62,7 @@ export function reply(call: Call, answer: Answer): Response {
   }
   if (bytes) return new WholeResponse(bytes, { status, headers })
   if (body !== null)
-    return new FastResponse(toStream(body as AsyncIterable<Uint8Array>) as BodyInit, { status, headers })
+    return new FastResponse(ReadableStream.from(body as AsyncIterable<Uint8Array>) as BodyInit, { status, headers })
   if (status !== 204) headers.push(['content-length', '0'])
   return new WholeResponse(null, { status, headers })
 }
@@ -189,10 +189,6 @@ export function quotaHeaders(quota: Quota): [reset: string, policy: string, left
     `"${quota.policy}";q=${quota.limit}${quota.unit ? `;qu="${quota.unit}"` : ''};w=${quota.windowSeconds}`,
     `"${quota.policy}";r=${quota.remaining};t=${quota.resetSeconds}`,
   ]
-}
-
-function toStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  return ReadableStream.from(body)
 }
 
 /** Cancels a stream that will not be read, so that it frees its resources. */

@@ -1,7 +1,6 @@
-import { toOneLine, type Pack, type Visibility } from '@skillstead/protocol'
+import { toOneLine, type Pack, type Visibility, toShortName } from '@skillstead/protocol'
 import { textOption } from '../../command/command.ts'
 import { parseSkillWord } from '../../command/values.ts'
-import { toShortName } from '../../install/lock.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
 import { writePlugin, type WrittenPlugin } from '../../plugin/write-plugin.ts'

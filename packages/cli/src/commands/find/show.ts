@@ -1,5 +1,4 @@
-import { toEffectText, toOneLine, toRateText, type SkillDetails, verdictWords } from '@skillstead/protocol'
-import { toShortName } from '../../install/lock.ts'
+import { toEffectText, toOneLine, toRateText, type SkillDetails, verdictWords, toShortName } from '@skillstead/protocol'
 import { findNewestRecall } from '../../install/recall-text.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { toVerdictText } from '@skillstead/scanner'

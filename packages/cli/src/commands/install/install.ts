@@ -1,4 +1,4 @@
-import type { RegistryApi } from '@skillstead/protocol'
+import { type RegistryApi, toErrorText } from '@skillstead/protocol'
 import { UsageError, command, flag, type Arguments } from '../../command/command.ts'
 import {
   applyPlans,
@@ -108,7 +108,7 @@ async function askForRecalls(session: Session, locked: readonly [string, LockedS
     try {
       await listNotices(session, skills)
     } catch (error) {
-      session.output.say(`Could not ask ${source} whether its skills were recalled: ${(error as Error).message}`)
+      session.output.say(`Could not ask ${source} whether its skills were recalled: ${toErrorText(error)}`)
     }
   }
 }

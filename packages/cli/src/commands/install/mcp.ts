@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { guest } from '@skillstead/core'
-import { toOneLine, type RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type RegistryApi, toErrorText } from '@skillstead/protocol'
 import { localCatalogue, serveStdio, type McpServerOptions } from '@skillstead/gateways/mcp'
 import { command, textOption } from '../../command/command.ts'
 import { placeOptions, userOption, withApi } from '../../registry/place.ts'
@@ -41,7 +41,7 @@ export const commands = {
 
 async function serveOverStdio(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
   if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
-  const onError = (error: unknown) => output.warn(toOneLine(error instanceof Error ? error.message : String(error)))
+  const onError = (error: unknown) => output.warn(toOneLine(toErrorText(error)))
   const server = serveStdio(api, { input: io.stdin, output: toJsonStream(io.stdout) }, { ...options, onError })
   await Promise.race([once(io.stdin, 'close'), untilInterrupted(io)])
   await server.close()

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
-import { parseProvenance, type Provenance, type RegistryApi, toOneLine } from '@skillstead/protocol'
+import { parseProvenance, type Provenance, type RegistryApi, toOneLine, toErrorText } from '@skillstead/protocol'
 import { fromPathInGit, isGitAttributes, readBytes } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption, type Arguments } from '../../command/command.ts'
 import { globalOption } from '../../install/install-place.ts'
@@ -153,7 +153,7 @@ function pinKeysOnFirstUse(file: string, url: string, keys: readonly string[], o
   try {
     keepKnownKeys(file, url, { keys, since: new Date().toISOString() })
   } catch (error) {
-    outcome = `not pinned: ${(error as Error).message}`
+    outcome = `not pinned: ${toErrorText(error)}`
   }
   output.say(`First use of ${url}: its key was trusted without a check and ${outcome}`)
   output.say(`Compare it with the key that its operator publishes: ${keys.join(' ')}`)

@@ -102,7 +102,7 @@ function toPrintedWrite({ createdAt, endedAt, problem, ...write }: OutboxWrite) 
 
 function showOutbox(outbox: Outbox): string[] {
   if ('writes' in outbox) return showWrites(outbox.writes, outbox.total)
-  const lines = toChangedLines(outbox)
+  const lines = outbox.id === null || outbox.state === undefined ? [] : [`${became[outbox.state]}: ${outbox.id}.`]
   if (!('delivered' in outbox)) return lines
   const { delivered, waiting, inConflict } = outbox
   const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict`
@@ -116,10 +116,6 @@ const became = {
   pending: 'Pending',
   conflict: 'In conflict',
 } as const
-
-function toChangedLines({ id, state }: Exclude<Outbox, { writes: unknown }>): string[] {
-  return id === null || state === undefined ? [] : [`${became[state]}: ${id}.`]
-}
 
 function showWrites(writes: readonly ShownWrite[], total: number): string[] {
   if (writes.length === 0) return ['There are no writes to list.']

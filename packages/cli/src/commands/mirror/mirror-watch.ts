@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import type { FeedEntry, Mirror, SyncReport } from '@skillstead/mirror'
-import { RegistryError, toOneLine } from '@skillstead/protocol'
+import { RegistryError, toOneLine, toErrorText } from '@skillstead/protocol'
 import { command } from '../../command/command.ts'
 import { toRefusalLines } from '../../mirror/mirror-lines.ts'
 import { askingOptions } from '../../mirror/options.ts'
@@ -71,7 +71,7 @@ function createReporter({ json, show, showJson, warn }: Output) {
       ])
     },
     onError(error: unknown) {
-      const detail = error instanceof Error ? error.message : String(error)
+      const detail = toErrorText(error)
       const code = error instanceof RegistryError ? error.code : 'internal'
       if (json) printEvent({ event: 'error', code, detail }, [])
       else warn(toOneLine(detail))

@@ -1,13 +1,13 @@
-import { verdictWords } from '@skillstead/protocol'
-import { readFileSync } from 'node:fs'
 import {
-  RegistryError,
+  verdictWords,
   limits,
   type ExternalSkill,
   type RegistryApi,
   type ScanReport,
   toOneLine,
+  isRegistryError,
 } from '@skillstead/protocol'
+import { readFileSync } from 'node:fs'
 import { command } from '../../command/command.ts'
 import { readWholeInput } from '../../command/read-whole-input.ts'
 import { readExternalList, type ListedSkill } from '../../import/external-list.ts'
@@ -97,7 +97,7 @@ async function addListedSkills(api: RegistryApi, list: readonly ListedSkill[]): 
     try {
       await api.addExternal(entry.skill)
     } catch (error) {
-      if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
+      if (!isRegistryError(error, 'invalid_request')) throw error
       failed.push({ line, reason: error.message })
     }
   }

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { isLoopbackHost, readErrorCode, toOneLine } from '@skillstead/protocol'
+import { isLoopbackHost, readErrorCode, toOneLine, readFields } from '@skillstead/protocol'
 import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { isHttpUrl, wholeNumberOption } from '../../command/values.ts'
 import { configOption, settings, withConfigFile } from '../../serving/config-file.ts'
@@ -61,7 +61,7 @@ function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detai
       request.destroy()
     })
     response.on('end', () => {
-      if (response.statusCode === 200 && isReady(body)) resolve({ ready: true, detail: 'ready' })
+      if (response.statusCode === 200 && readFields(body).ready === true) resolve({ ready: true, detail: 'ready' })
       else fail(`not ready: it answered ${response.statusCode}${readDetail(body)}`)
     })
     response.on('error', () => fail('the answer was cut off'))
@@ -76,19 +76,7 @@ function toReason(error: Error): string {
   return code === undefined ? '' : ` (${toOneLine(String(code))})`
 }
 
-function isReady(body: string): boolean {
-  return (parse(body) as { ready?: unknown } | null)?.ready === true
-}
-
 function readDetail(body: string): string {
-  const { detail } = (parse(body) ?? {}) as { detail?: unknown }
+  const { detail } = readFields(body)
   return typeof detail === 'string' ? `, ${toOneLine(detail)}` : ''
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
