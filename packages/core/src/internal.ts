@@ -69,7 +69,7 @@ export {
   readOfferedFiles,
   readOfferedPart,
 } from './catalogue/offers/offers.ts'
-export { toAuthorPart } from './catalogue/copies/prove-evaluations.ts'
+export { toAuthorPart } from './catalogue/copies/show-provenance.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export {
@@ -196,12 +196,20 @@ export { type CheckedTree, findTreeProblem } from './log/check-tree.ts'
 export { readSignedCheckpoint } from './log/checkpoint.ts'
 export { jsonBytes, toEntryText } from './log/entry-text.ts'
 export { type InclusionProof, proveIn, proveInclusion, readFrontier } from './log/log-proofs.ts'
-export { growTree, readTreeHead, splitHashes, tileHashes, type TreeHead } from './log/log-tree.ts'
+export {
+  growTree,
+  readTreeHead,
+  splitHashes,
+  tileHashes,
+  type TreeHead,
+  ownTree,
+  type TreeReader,
+  type TreeRows,
+} from './log/log-tree.ts'
 export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
 export { startEpoch } from './log/node-identity.ts'
 export { isNoteName } from './log/signed-notes.ts'
 export { findKeyProblem, readVerifierKeys, rotateKey, signText } from './log/signing-keys.ts'
-export { ownTree, type TreeReader, type TreeRows } from './log/tree-rows.ts'
 export type { ExtensionCheck, ExtensionDefinition, ExtensionParts } from './operator/extension.ts'
 export type { NodePort } from './operator/node-port.ts'
 export type { OperatorContext } from './operator/operator-context.ts'

@@ -1,7 +1,7 @@
 import { type Content, toTimestamp } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -10,7 +10,7 @@ import { type AuditRow, parseJson, type Tables } from '../storage/tables.ts'
 type Filters = Input<'exportAudit'>
 
 /** GET /audit, for administrators: newest first. */
-export async function listAudit({ database }: StorageContext, input: Input<'listAudit'>) {
+export const listAudit: Operation<'listAudit', StorageContext> = async ({ database }, input) => {
   const matching = selectAudit(database.read, input)
   const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('seq', 'desc'), input)
   return { entries: rows.map(toEntry), ...paging }

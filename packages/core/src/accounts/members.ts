@@ -1,7 +1,7 @@
 import { type Member, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import { hasRow, removeRows } from '../storage/table-rows.ts'
@@ -14,7 +14,7 @@ import { changedByGroups } from './teams.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
 /** GET /organisations/<name>/members, for members and administrators, by name. */
-export async function listMembers(context: StorageContext, input: Input<'listMembers'>, caller: Caller) {
+export const listMembers: Operation<'listMembers', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const { id } = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, { id, username: input.organisation }, caller, 'read')
@@ -37,7 +37,7 @@ export async function listMembers(context: StorageContext, input: Input<'listMem
 }
 
 /** PUT /organisations/<name>/members/<username>: invites a user, or changes the role of a member. */
-export async function putMember(context: StorageContext, input: Input<'putMember'>, caller: Caller): Promise<Member> {
+export const putMember: Operation<'putMember', StorageContext> = async (context, input, caller) => {
   const user = await getClaimedPerson(context, input.username)
   const { organisation, role } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -72,11 +72,11 @@ export async function putMember(context: StorageContext, input: Input<'putMember
 }
 
 /** DELETE /organisations/<name>/members/<username>: removes a member with the roles by teams; the last owner stays. */
-export async function deleteMember(
-  context: StorageContext,
-  { organisation, username }: Input<'deleteMember'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteMember: Operation<'deleteMember', StorageContext> = async (
+  context,
+  { organisation, username },
+  caller,
+) => {
   const user = await getPerson(context, username)
   await context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
@@ -123,11 +123,11 @@ export async function removeMember(
 }
 
 /** POST /organisations/<name>/accept: the invited caller becomes a member. */
-export async function acceptMembership(
-  context: StorageContext,
-  { organisation }: Input<'acceptMembership'>,
-  caller: Caller,
-): Promise<Member> {
+export const acceptMembership: Operation<'acceptMembership', StorageContext> = async (
+  context,
+  { organisation },
+  caller,
+) => {
   const { userId, username } = requireAccount(caller)
   return context.database.writer.write(async (trx) => {
     const { id } = await getOrganisation(trx, organisation)

@@ -11,7 +11,7 @@ import {
 import { expressionBuilder, type Kysely, sql } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -26,11 +26,11 @@ import { getClaimedPerson } from './find-user.ts'
 import { claimName, renameUser } from './users.ts'
 
 /** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
-export async function createOrganisation(
-  context: AccountsContext,
-  { name, displayName, owner }: Input<'createOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
+export const createOrganisation: Operation<'createOrganisation', AccountsContext> = async (
+  context,
+  { name, displayName, owner },
+  caller,
+) => {
   if (owner !== undefined && !isAdministrator(caller))
     throw new RegistryError('forbidden', 'Only administrators choose the owner of an organisation.')
   const first = owner === undefined ? { id: requireAccount(caller).userId } : await getClaimedPerson(context, owner)
@@ -58,7 +58,7 @@ export async function createOrganisation(
 }
 
 /** GET /organisations: those of the caller, by name; all for administrators who ask. */
-export async function listOrganisations(context: StorageContext, input: Input<'listOrganisations'>, caller: Caller) {
+export const listOrganisations: Operation<'listOrganisations', StorageContext> = async (context, input, caller) => {
   const { userId } = requireUser(caller)
   const isAll = input.all && isAdministrator(caller)
   const { read } = context.database
@@ -73,20 +73,20 @@ export async function listOrganisations(context: StorageContext, input: Input<'l
 }
 
 /** GET /organisations/<name>. */
-export async function showOrganisation(
-  context: StorageContext,
-  { organisation }: Input<'getOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
+export const showOrganisation: Operation<'getOrganisation', StorageContext> = async (
+  context,
+  { organisation },
+  caller,
+) => {
   return showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
 }
 
 /** PATCH /organisations/<name>. */
-export async function updateOrganisation(
-  context: StorageContext,
-  { organisation, displayName }: Input<'updateOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
+export const updateOrganisation: Operation<'updateOrganisation', StorageContext> = async (
+  context,
+  { organisation, displayName },
+  caller,
+) => {
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     if (displayName === undefined || displayName === row.display_name) return showRow(trx, row, caller)
     await renameUser(trx, row.id, displayName)
@@ -100,11 +100,11 @@ export async function updateOrganisation(
  * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
  * it owns skills or packs.
  */
-export async function deleteOrganisation(
-  context: StorageContext,
-  { organisation }: Input<'deleteOrganisation'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (
+  context,
+  { organisation },
+  caller,
+) => {
   await changeOrganisation(context, { organisation, right: 'own' }, caller, async (trx, { id, username }) => {
     const skills = await countRows(
       trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),

@@ -2,7 +2,7 @@ import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { hourMs } from '../kernel/clock.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -80,7 +80,7 @@ export async function deleteSession(
 }
 
 /** GET /sessions: those of the caller, or of the user whom an administrator names; newest first. */
-export async function listSessions(context: StorageContext, input: Input<'listSessions'>, caller: Caller) {
+export const listSessions: Operation<'listSessions', StorageContext> = async (context, input, caller) => {
   const { id } = await findAccount(context, input.username, caller)
   const now = context.clock.now()
   const matching = context.database.read
@@ -107,11 +107,7 @@ export async function listSessions(context: StorageContext, input: Input<'listSe
 }
 
 /** DELETE /sessions/<id>: ends one's own session, or as an administrator that of any user. Throws `not_found`. */
-export async function endSession(
-  context: StorageContext,
-  { id }: Input<'endSession'>,
-  caller: Caller,
-): Promise<undefined> {
+export const endSession: Operation<'endSession', StorageContext> = async (context, { id }, caller) => {
   const { userId, role } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const ended = await trx

@@ -5,14 +5,14 @@ import {
   type PublisherIdentity,
   RegistryError,
   toTimestamp,
-  type TrustedPublisher,
+  ciServices,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, guest, requireAccount } from '../kernel/caller.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -24,7 +24,6 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireOwnerOrFullName } from './api-keys.ts'
 import { requireMemberRight } from './organisations.ts'
-import { refuseWideClaims } from './trusted-claims.ts'
 
 /** How long a key lives that CI is given. */
 const keyMs = 15 * minuteMs
@@ -34,11 +33,11 @@ const tokenMsMax = 24 * hourMs
 const shownClaimMax = 500
 
 /** GET /trusted-publishers: of the caller, or of an organisation for those who administer it. */
-export async function listTrustedPublishers(
-  context: StorageContext,
-  input: Input<'listTrustedPublishers'>,
-  caller: Caller,
-) {
+export const listTrustedPublishers: Operation<'listTrustedPublishers', StorageContext> = async (
+  context,
+  input,
+  caller,
+) => {
   const { read } = context.database
   const owner = await getTrusting(read, input.owner ?? requireAccount(caller).username, caller)
   const all = read.selectFrom('trusted_publishers').where('owner_id', '=', owner.id)
@@ -50,11 +49,11 @@ export async function listTrustedPublishers(
  * PUT /trusted-publishers: the same identity for the same target is stored once. Throws `invalid_request` for an issuer
  * that is not public and for claims that would trust strangers.
  */
-export async function putTrustedPublisher(
-  context: AccountsContext,
-  { target, issuer, claims }: Input<'putTrustedPublisher'>,
-  caller: Caller,
-): Promise<TrustedPublisher> {
+export const putTrustedPublisher: Operation<'putTrustedPublisher', AccountsContext> = async (
+  context,
+  { target, issuer, claims },
+  caller,
+) => {
   const { username } = requireAccount(caller)
   requireOwnerOrFullName('target', target)
   const name = toOwner(target)
@@ -93,11 +92,11 @@ export async function putTrustedPublisher(
 }
 
 /** DELETE /trusted-publishers/<id>: the keys that jobs got by this identity end at once. */
-export async function deleteTrustedPublisher(
-  context: StorageContext,
-  { id }: Input<'deleteTrustedPublisher'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteTrustedPublisher: Operation<'deleteTrustedPublisher', StorageContext> = async (
+  context,
+  { id },
+  caller,
+) => {
   await context.database.writer.write(async (trx) => {
     const row = await trx
       .selectFrom('trusted_publishers')
@@ -192,7 +191,7 @@ export interface ProvenIdentity {
 }
 
 /** A key for publishing, and what it may publish. */
-export interface PublishingKey {
+interface PublishingKey {
   readonly key: string
   readonly targets: readonly string[]
   /** In milliseconds since 1970. */
@@ -359,4 +358,25 @@ function toIdentity(
 function toTrustedPublisher({ id, target, issuer, claims, created_by, created_at }: TrustedPublisherRow) {
   const createdAt = toTimestamp(created_at)
   return { id, target, issuer, claims: parseJson(claims), createdBy: created_by, createdAt }
+}
+
+/**
+ * Refuses claims by which strangers could publish: without one that says whose job it is, or with a pattern in it that
+ * begins before the name of the owner is complete. Throws `invalid_request`.
+ */
+function refuseWideClaims(issuer: string, claims: Readonly<Record<string, string>>): void {
+  const services = Object.values(ciServices)
+  const names = services.find((service) => service.issuer === issuer.replace(/\/+$/, ''))?.identifying
+  const chosen = Object.entries(claims).filter(([name]) => !names || names.includes(name))
+  if (chosen.some(([, value]) => isNarrow(value))) return
+  throw invalidField(
+    'claims',
+    `must name ${names ? `one of ${names.join(', ')}` : 'a claim'} with a value, or a pattern whose \`*\` follows a complete owner, as in acme/*: otherwise strangers could publish`,
+  )
+}
+
+/** `repo:*` and `acme*` fit strangers; `acme/*`, `repo:acme/*` and `organization:acme:*` do not. */
+function isNarrow(value: string): boolean {
+  const star = value.indexOf('*')
+  return star === -1 || /[^/:]\/$|:[^/:]+:$/.test(value.slice(0, star))
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -15,7 +15,7 @@ import { createKey, insertKey, requireMaker } from './api-keys.ts'
 import { getPerson, getUserByName } from './find-user.ts'
 
 /** GET /users, for administrators: ordered by name. */
-export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
+export const listUsers: Operation<'listUsers', StorageContext> = async (context, input) => {
   const { claimed } = input
   const typed = input.q.trim().toLowerCase()
   const matching = context.database.read
@@ -31,7 +31,7 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
  * an imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
  * `name_taken`.
  */
-export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
+export const createUser: Operation<'createUser', AccountsContext> = async (context, input, caller) => {
   return context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 }
 
@@ -69,7 +69,7 @@ async function insertUserWithKey(
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
-export async function updateUser(context: StorageContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
+export const updateUser: Operation<'updateUser', StorageContext> = async (context, input, caller) => {
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
   return context.database.writer.write(async (trx) => {

@@ -3,9 +3,8 @@ import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { sumUsesBySkill, type UseCounts } from '../catalogue/context/use-counts.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
@@ -90,11 +89,7 @@ const hoursOfDay = 24
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
  * last. Counts by version are as public as their total; owners may group them by client too.
  */
-export async function showDownloads(
-  context: StorageContext,
-  { name, days, by }: Input<'getDownloads'>,
-  caller: Caller,
-) {
+export const showDownloads: Operation<'getDownloads', StorageContext> = async (context, { name, days, by }, caller) => {
   const skill = await getSkill(context, name, caller)
   if (by === 'client') await requireRight(context.database.read, skill, caller, 'manage')
   const { id } = skill

@@ -1,26 +1,20 @@
-import { type ExternalSkill, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import { type ExternalSkill, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { parseSource } from './external-source.ts'
-import type { ExternalSource } from './repository-source.ts'
+import { parseSource, type ExternalSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 
 /**
  * POST /external, for administrators: indexes a skill, or updates the given fields of an indexed one, and schedules a
  * scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
  */
-export async function addExternal(
-  context: AccountsContext,
-  input: Input<'addExternal'>,
-  caller: Caller,
-): Promise<Reply<ExternalSkill>> {
+export const addExternal: Operation<'addExternal', AccountsContext> = async (context, input, caller) => {
   const source = parseSource(input.url)
   // Repository hosts are known, so long lists need no DNS query per line.
   if (source.repoUrl === '') await context.outgoing.requirePublic(source.candidates[0]!, 'url')
@@ -38,7 +32,7 @@ export async function addExternal(
 }
 
 /** DELETE /external/<id>, for administrators. */
-export async function deleteExternal(context: StorageContext, { id }: Input<'deleteExternal'>, caller: Caller) {
+export const deleteExternal: Operation<'deleteExternal', StorageContext> = async (context, { id }, caller) => {
   await context.database.writer.write(async (trx) => {
     const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
     if (!row) throw new RegistryError('not_found', `There is no external skill '${id}'.`)
@@ -87,7 +81,7 @@ async function updateExternal(
 }
 
 /** GET /external: most installed first. `verified` selects skills that were scanned, or those that were not. */
-export async function listExternal(context: StorageContext, input: Input<'listExternal'>) {
+export const listExternal: Operation<'listExternal', StorageContext> = async (context, input) => {
   const { registry, verified } = input
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)

@@ -1,19 +1,18 @@
 import type { Kysely } from 'kysely'
-import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
+import { isVersion, toTimestamp } from '@skillstead/protocol'
 import { addInstalls } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
-import type { StoredSet } from './asker.ts'
+import { type StoredSet, type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { listUpdates } from './install-updates.ts'
-import { type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
 
 const nextHeartbeatSeconds = 3600
@@ -22,12 +21,7 @@ const nextHeartbeatSeconds = 3600
  * POST /heartbeat: what an agent should know about its installed skills, and which others it might want. The number of
  * queries does not grow with the number of skills. Writes only if the agent sends its token.
  */
-export async function heartbeat(
-  context: StorageContext,
-  input: Input<'heartbeat'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<HeartbeatResult> {
+export const heartbeat: Operation<'heartbeat', StorageContext> = async (context, input, caller, options = {}) => {
   requireOwnPlatform(input)
   const agent = await findAuthenticAgent(context, input, options)
   const stored: StoredSet = agent ? await readStoredSet(context.database.read, agent.id) : new Map()

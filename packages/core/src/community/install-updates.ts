@@ -22,8 +22,8 @@ import {
   type InstalledSkill,
   isFlagged,
   type UpdateReason,
+  type Asker,
 } from './look-up-installs.ts'
-import type { Asker } from './asker.ts'
 import { findReplacements } from './replacements.ts'
 
 type Update = HeartbeatResult['updates'][number]

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { toDate } from './download-days.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { toRowTable } from '../storage/list-query.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -15,7 +14,7 @@ import type { CommunityContext } from './community-context.ts'
 export type Installer = Tables['installers']
 
 /** GET /skills/<name>/installers, for the owner: who installed the skill, latest first. */
-export async function listInstallers(context: CommunityContext, input: Input<'listInstallers'>, caller: Caller) {
+export const listInstallers: Operation<'listInstallers', CommunityContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')
   const all = context.database.read

@@ -2,8 +2,14 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import { type UpdateFinding, keepOffered, lookUpSkills, offered, type UpdateReason } from './look-up-installs.ts'
-import type { Asker } from './asker.ts'
+import {
+  type UpdateFinding,
+  keepOffered,
+  lookUpSkills,
+  offered,
+  type UpdateReason,
+  type Asker,
+} from './look-up-installs.ts'
 
 /** The maximum number of names in a deprecation message that are looked up. */
 const namedMax = 5

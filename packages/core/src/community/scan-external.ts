@@ -7,15 +7,14 @@ import { scanInThread } from '../catalogue/inspecting/inspection-threads.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { createOutgoing, type OutgoingOptions, type OutgoingResponse } from '../http/outgoing.ts'
 import { hourMs, minuteMs, systemClock } from '../kernel/clock.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-import { parseSource } from './external-source.ts'
-import type { ExternalSource } from './repository-source.ts'
+import { parseSource, type ExternalSource } from './external-source.ts'
 
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
-export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {
+export const scanExternal: Operation<'scanExternal', CommunityContext> = async (context, input) => {
   const report = await scanInput(context, input)
   if (input.format !== 'sarif') return report
   const { toSarif } = await import('@skillstead/scanner/rules')

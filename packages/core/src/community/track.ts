@@ -13,7 +13,7 @@ import { isOwner } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { type Caller, guest, seesPublicOnly } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { increment } from '../storage/table-rows.ts'
 import type { AgentRow, ExternalSkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -36,12 +36,7 @@ const accepted = { accepted: true } as const
  * POST /track: records an install and responds after the commit. Stores nothing about the caller. Installs by owners
  * and their agents of their own skills are not counted. Throws `forbidden` for a wrong token.
  */
-export async function track(
-  context: CommunityContext,
-  input: Input<'track'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<{ accepted: true }> {
+export const track: Operation<'track', CommunityContext> = async (context, input, caller, options = {}) => {
   checkRepoUrl(input)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const skill = await findInstalled(context, input, caller, options)

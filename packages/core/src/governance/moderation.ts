@@ -1,18 +1,17 @@
-import { type ModeratedSkill, type Moderation, RegistryError, type Report, toTimestamp } from '@skillstead/protocol'
+import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp, type Report } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChangedSkill } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
-import type { toPage } from '../kernel/paging.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
-import { findOpenReport, insertReport, selectReports, toAdministratorReport } from './reports.ts'
+import { findOpenReport, insertReport, selectReports, toAdministratorReport, type NamedReport } from './reports.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
 interface ModerationDecision {
@@ -23,11 +22,7 @@ interface ModerationDecision {
 /**
  * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
  */
-export async function moderateSkill(
-  context: CatalogueContext,
-  input: Input<'moderateSkill'>,
-  caller: Caller,
-): Promise<Moderation> {
+export const moderateSkill: Operation<'moderateSkill', CatalogueContext> = async (context, input, caller) => {
   const skill = await getDecidedSkill(context, input.name, caller)
   return readModeration(context, await changeModeration(context, caller, skill, input))
 }
@@ -36,7 +31,7 @@ export async function moderateSkill(
  * Applies a decision and runs `also` in the same transaction. If nothing changes and no reason is given, the previous
  * reason stays. Returns the current row.
  */
-export function changeModeration(
+function changeModeration(
   context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
@@ -62,11 +57,7 @@ export function changeModeration(
 const shownMax = 100
 
 /** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
-export async function getModeration(
-  context: StorageContext,
-  input: Input<'getModeration'>,
-  caller: Caller,
-): Promise<Moderation> {
+export const getModeration: Operation<'getModeration', StorageContext> = async (context, input, caller) => {
   return readModeration(context, await getDecidedSkill(context, input.name, caller))
 }
 
@@ -99,10 +90,7 @@ async function readModeration(context: StorageContext, skill: SkillRow): Promise
 }
 
 /** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
-export async function listModerated(
-  context: StorageContext,
-  { state, ...page }: Input<'listModerated'>,
-): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
+export const listModerated: Operation<'listModerated', StorageContext> = async (context, { state, ...page }) => {
   const moderated = context.database.read
     .selectFrom('skills')
     // The condition must equal that of the partial index, so that the planner uses the index.
@@ -124,11 +112,7 @@ export async function listModerated(
 }
 
 /** POST /skills/<name>/appeal, for the owner of a flagged or hidden skill. Only one appeal may be open at a time. */
-export async function appealModeration(
-  context: StorageContext,
-  input: Input<'appealModeration'>,
-  caller: Caller,
-): Promise<Report> {
+export const appealModeration: Operation<'appealModeration', StorageContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const skill = await getOwnSkill(context, input.name, caller)
   const row = await context.database.writer.write(async (trx) => {
@@ -157,4 +141,68 @@ async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Pro
       'conflict',
       `There is already an open appeal about ${now.full_name}. Wait for the decision.`,
     )
+}
+
+/** The skill's state after a report or an appeal was upheld. */
+const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
+
+interface ReportVerdict {
+  readonly id: string
+  readonly status: 'upheld' | 'dismissed'
+  readonly note: string
+}
+
+/** GET /reports, for administrators: oldest first. */
+export const listReports: Operation<'listReports', StorageContext> = async (context, input) => {
+  const { status, kind } = input
+  const db = context.database.read
+  const matching = db
+    .selectFrom('reports')
+    .$if(status !== undefined, (select) => select.where('status', '=', status!))
+    .$if(kind !== undefined, (select) => select.where('kind', '=', kind!))
+  const sorted = selectReports(db)
+    .$if(status !== undefined, (select) => select.where('reports.status', '=', status!))
+    .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))
+    .orderBy('reports.id')
+  const { rows, paging } = await readPage(matching, sorted, input)
+  return { reports: rows.map(toAdministratorReport), ...paging }
+}
+
+/** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
+export async function decideReport(context: CatalogueContext, verdict: ReportVerdict, caller: Caller): Promise<Report> {
+  const report = await getNamedReport(context, verdict.id)
+  const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
+  if (verdict.status === 'dismissed') {
+    await context.database.writer.write(decide)
+  } else {
+    const skills = context.database.read.selectFrom('skills').selectAll()
+    const skill = await skills.where('id', '=', report.skill_id).executeTakeFirstOrThrow()
+    const decision = { state: outcomes[report.kind], reason: verdict.note }
+    await changeModeration(context, caller, skill, decision, decide)
+  }
+  return toAdministratorReport(await getNamedReport(context, verdict.id))
+}
+
+async function getNamedReport(context: StorageContext, id: string): Promise<NamedReport> {
+  const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
+  if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
+  return report
+}
+
+async function closeReport(
+  trx: WriteTransaction,
+  { kind, full_name }: NamedReport,
+  { id, status, note }: ReportVerdict,
+  caller: Caller,
+  at: number,
+): Promise<void> {
+  const closed = await trx
+    .updateTable('reports')
+    .set({ status, note, decided_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .returning('id')
+    .executeTakeFirst()
+  if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was already decided, which is final.`)
+  await recordAudit(trx, { caller, action: `${kind}.${status}`, subject: full_name, at, data: { id, note } })
 }

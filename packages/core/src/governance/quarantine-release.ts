@@ -1,4 +1,4 @@
-import { type QuarantinedVersion, RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
+import { type QuarantinedVersion, RegistryError, compareFiles } from '@skillstead/protocol'
 import {
   announceSubmission,
   findLaterSubmission,
@@ -12,37 +12,31 @@ import { readMetadataRequires } from '../catalogue/versions/stored-requires.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
 import type { QuarantineReason } from '../catalogue/publishing/publication.ts'
 import { publishVersion } from '../catalogue/publishing/publish-version.ts'
-import {
-  readPublished,
-  type Stored,
-  toPublishAnswer,
-  type PublishAnswer,
-} from '../catalogue/publishing/publish-answer.ts'
+import { readPublished, type Stored, toPublishAnswer } from '../catalogue/publishing/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/versions/skill-package.ts'
 import { toFileRow } from '../catalogue/versions/stored-version.ts'
 import { requirePublisher } from '../catalogue/publishing/publish-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import { undo, type WriteTransaction } from '../storage/writer.ts'
-import { getQuarantined } from './quarantine.ts'
-import { countApprovals } from './quarantine-list.ts'
+import { getQuarantined, countApprovals } from './quarantine.ts'
 
 /**
  * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers, if it
  * needs any. Throws like a publish: `version_exists`, `name_taken`, `taken_down`, or `forbidden` if the publisher has
  * lost the role. The version then stays in quarantine.
  */
-export async function releaseQuarantined(
-  context: CatalogueContext,
-  { id }: Input<'releaseQuarantined'>,
-  caller: Caller,
-): Promise<Reply<PublishAnswer>> {
+export const releaseQuarantined: Operation<'releaseQuarantined', CatalogueContext> = async (
+  context,
+  { id },
+  caller,
+) => {
   const { row } = await getQuarantined(context.database.read, id, caller)
   const { stored, quarantined } = await decideItem(context, row, caller, {
     reason: 'policy',

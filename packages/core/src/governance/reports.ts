@@ -1,10 +1,9 @@
 import { type Report, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
-import type { CallOptions } from '../kernel/call-options.ts'
-import { accountId, type Caller } from '../kernel/caller.ts'
+import { accountId } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import type { ReportRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
@@ -13,12 +12,12 @@ import type { GovernanceContext } from './governance-context.ts'
  * POST /skills/<name>/report, for callers who may see the skill. A user who reports the skill again gets the open
  * report.
  */
-export async function reportSkill(
-  context: GovernanceContext,
-  input: Input<'reportSkill'>,
-  caller: Caller,
-  options: CallOptions = {},
-) {
+export const reportSkill: Operation<'reportSkill', GovernanceContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
   const found = await getSkill(context, input.name, caller)
   const reporterId = accountId(caller)
   if (reporterId === null) {

@@ -1,11 +1,4 @@
-import {
-  compareFiles,
-  limits,
-  type QuarantinedVersion,
-  RegistryError,
-  type Reply,
-  toTimestamp,
-} from '@skillstead/protocol'
+import { compareFiles, limits, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import {
@@ -19,7 +12,7 @@ import { readFileRows } from '../catalogue/versions/version-files.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -27,19 +20,18 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { keepSeen } from '../visibility/decisions.ts'
-import { getQuarantined, readItemFiles } from './quarantine.ts'
-import { countApprovals } from './quarantine-list.ts'
+import { getQuarantined, readItemFiles, countApprovals } from './quarantine.ts'
 import { decideItem } from './quarantine-release.ts'
 
 /**
  * PUT /quarantine/<id>/review: stores the verdict of a reviewer in place of an earlier one. The last approval publishes
  * the version in the same transaction, unless a reviewer requests changes. No one reviews an own version.
  */
-export async function reviewQuarantined(
-  context: CatalogueContext,
-  { id, verdict }: Input<'reviewQuarantined'>,
-  caller: Caller,
-): Promise<Reply<QuarantinedVersion & { created: boolean }>> {
+export const reviewQuarantined: Operation<'reviewQuarantined', CatalogueContext> = async (
+  context,
+  { id, verdict },
+  caller,
+) => {
   const { read, writer } = context.database
   const { row } = await getQuarantined(read, id, caller)
   const decide = (trx: WriteTransaction) => putReview(context, trx, { id, verdict }, caller)
@@ -90,11 +82,11 @@ function toReviewRefusal(row: QuarantineItemRow, userId: string): RegistryError 
 }
 
 /** POST /quarantine/<id>/comments: by those who see a version that waits for reviewers. */
-export async function commentQuarantined(
-  context: StorageContext,
-  { id, body, path, line }: Input<'commentQuarantined'>,
-  caller: Caller,
-) {
+export const commentQuarantined: Operation<'commentQuarantined', StorageContext> = async (
+  context,
+  { id, body, path, line },
+  caller,
+) => {
   const { userId } = requireAccount(caller)
   if (line !== undefined && path === undefined) throw invalidField('line', 'needs the path of a file')
   const { read, writer } = context.database
@@ -150,7 +142,7 @@ function countLines(bytes: Uint8Array): number {
  * GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null if there is none that
  * the caller sees.
  */
-export async function diffQuarantined(context: StorageContext, { id }: Input<'diffQuarantined'>, caller: Caller) {
+export const diffQuarantined: Operation<'diffQuarantined', StorageContext> = async (context, { id }, caller) => {
   const { read } = context.database
   const { row } = await getQuarantined(read, id, caller)
   const published = await read

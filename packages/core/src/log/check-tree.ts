@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../storage/tables.ts'
 import { appendLeaf, hashLeaf, rootOf } from './merkle.ts'
-import type { TreeRows } from './tree-rows.ts'
-import { readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './log-tree.ts'
+import { type TreeRows, readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './log-tree.ts'
 
 type Db = Kysely<Tables>
 

@@ -2,7 +2,7 @@ import { type RegistryError, type Resolution } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Choosable, type ChoosableVersion, listReached, lookUpWanted } from './look-up.ts'
 import { type Choice, type Edge, solve, toConflict } from './solver.ts'
@@ -12,11 +12,7 @@ import { type Choice, type Edge, solve, toConflict } from './solver.ts'
  * `conflict` for requirements that exclude each other, cycles, and required skills that do not exist or that the caller
  * may not see.
  */
-export async function resolveSkills(
-  context: StorageContext,
-  { skills }: Input<'resolveSkills'>,
-  caller: Caller,
-): Promise<Resolution> {
+export const resolveSkills: Operation<'resolveSkills', StorageContext> = async (context, { skills }, caller) => {
   const roots = skills.map(({ name, range: text }, i) => {
     if (text === undefined || text === 'latest') return { name }
     const range = parseVersionRange(text)
