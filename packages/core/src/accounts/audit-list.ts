@@ -79,10 +79,7 @@ export async function readAuditAfter(
  * A position in this database for a follower that resumes. A restored or imported database may have other numbers: then
  * the follower continues after the entries that are not newer than its last one. `end` is the newest entry.
  */
-export async function resumeAudit(
-  { database }: Pick<StorageContext, 'database'>,
-  last: AuditPosition | 'end',
-): Promise<AuditPosition> {
+export async function resumeAudit({ database }: Pick<StorageContext, 'database'>, last: AuditPosition | 'end') {
   const newest = database.read.selectFrom('audit').select(['seq', 'id']).orderBy('seq', 'desc').limit(1)
   if (last === 'end') return (await newest.executeTakeFirst()) ?? auditStart
   const same = await database.read.selectFrom('audit').select('id').where('seq', '=', last.seq).executeTakeFirst()

@@ -24,10 +24,7 @@ function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow |
  * Finds the agent that makes the call, by its token; undefined without a token. Throws `forbidden` for an unknown
  * token.
  */
-export async function findCallingAgent(
-  db: Kysely<Tables>,
-  agentToken: string | undefined,
-): Promise<AgentRow | undefined> {
+export async function findCallingAgent(db: Kysely<Tables>, agentToken: string | undefined) {
   if (agentToken === undefined) return undefined
   const agent = await findAgentByToken(db, agentToken)
   if (agent) return agent

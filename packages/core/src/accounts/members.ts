@@ -60,13 +60,8 @@ export const putMember: Operation<'putMember', StorageContext> = async (context,
         .execute()
       await refuseNoOwner(trx, row)
     }
-    await recordAudit(trx, {
-      caller,
-      action: 'organisation.member.put',
-      subject: row.username,
-      at,
-      data: { username: user.username, role, before },
-    })
+    const data = { username: user.username, role, before }
+    await recordAudit(trx, { caller, action: 'organisation.member.put', subject: row.username, at, data })
     return { username: user.username, role, status: before === undefined ? 'invited' : 'accepted' }
   })
 }
@@ -110,11 +105,7 @@ async function refuseByGroup(
 }
 
 /** Removes a member or an invitation, with the roles by teams. Returns whether there was one. */
-export async function removeMember(
-  trx: WriteTransaction,
-  { id }: Pick<UserRow, 'id'>,
-  userId: string,
-): Promise<boolean> {
+export async function removeMember(trx: WriteTransaction, { id }: Pick<UserRow, 'id'>, userId: string) {
   const key = { organisation_id: id, user_id: userId }
   const wasInvited = await removeRows(trx, 'member_invitations', key)
   const teams = trx.selectFrom('teams').select('id').where('organisation_id', '=', id)
@@ -162,14 +153,7 @@ export async function listMemberInvitations(context: StorageContext, caller: Cal
 }
 
 async function refuseNoOwner(trx: WriteTransaction, { id, username }: Pick<UserRow, 'id' | 'username'>): Promise<void> {
-  const owner = await trx
-    .selectFrom('members')
-    .select('user_id')
-    .where('organisation_id', '=', id)
-    .where('role', '=', 'owner')
-    .limit(1)
-    .executeTakeFirst()
-  if (owner) return
+  if (await hasRow(trx, 'members', { organisation_id: id, role: 'owner' })) return
   throw new RegistryError(
     'conflict',
     `This would leave ${username} without an owner. Make another member an owner first.`,

@@ -77,24 +77,21 @@ export const showOrganisation: Operation<'getOrganisation', StorageContext> = as
   context,
   { organisation },
   caller,
-) => {
-  return showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
-}
+) => showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
 
 /** PATCH /organisations/<name>. */
 export const updateOrganisation: Operation<'updateOrganisation', StorageContext> = async (
   context,
   { organisation, displayName },
   caller,
-) => {
-  return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+) =>
+  changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     if (displayName === undefined || displayName === row.display_name) return showRow(trx, row, caller)
     await renameUser(trx, row.id, displayName)
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'organisation.update', subject: row.username, at, data: { displayName } })
     return showRow(trx, row, caller)
   })
-}
 
 /**
  * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
@@ -170,12 +167,7 @@ const selectRole = compileQuery((db, param: Param<{ organisationId: string; user
 )
 
 /** The organisation with a name, if the caller has a right in it; undefined otherwise. */
-export async function findOwnOrganisation(
-  db: Kysely<Tables>,
-  name: string,
-  caller: Caller,
-  right: Right,
-): Promise<UserRow | undefined> {
+export async function findOwnOrganisation(db: Kysely<Tables>, name: string, caller: Caller, right: Right) {
   const row = await findOrganisation(db, name)
   return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
@@ -194,22 +186,13 @@ export async function requireMemberRight(
 }
 
 /** Whether a user has a right in an organisation; false for guests. */
-export async function hasMemberRight(
-  db: Kysely<Tables>,
-  organisationId: string,
-  userId: string | null,
-  right: Right,
-): Promise<boolean> {
+export async function hasMemberRight(db: Kysely<Tables>, organisationId: string, userId: string | null, right: Right) {
   const role = await findMemberRole(db, organisationId, userId)
   return role !== undefined && rightsByRole[role].includes(right)
 }
 
 /** The role of a user in an organisation; undefined for others and for guests. */
-export async function findMemberRole(
-  db: Kysely<Tables>,
-  organisationId: string,
-  userId: string | null,
-): Promise<MemberRole | undefined> {
+export async function findMemberRole(db: Kysely<Tables>, organisationId: string, userId: string | null) {
   if (userId === null) return undefined
   return (await selectRole(db, { organisationId, userId }))[0]?.role
 }

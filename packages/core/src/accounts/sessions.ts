@@ -1,6 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { CallOptions } from '../kernel/call-options.ts'
+import { requireAccount } from '../kernel/caller.ts'
 import { hourMs } from '../kernel/clock.ts'
 import type { Operation } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
@@ -25,7 +24,7 @@ const sessionsMax = 100
  * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
  * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
-export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
+export const createSession: Operation<'createSession', AccountsContext> = async (context, _input, caller) => {
   const user = requireAccount(caller)
   const { keyId, userId } = user
   if (keyId === undefined)
@@ -68,12 +67,12 @@ export async function insertSession(
 }
 
 /** DELETE /session: ends the session whose token was sent. Does nothing, without an error, if there is no token. */
-export async function deleteSession(
-  context: StorageContext,
-  _input: object,
-  _caller: Caller,
-  options: CallOptions = {},
-): Promise<undefined> {
+export const deleteSession: Operation<'deleteSession', StorageContext> = async (
+  context,
+  _input,
+  _caller,
+  options = {},
+) => {
   const { sessionToken } = options
   if (sessionToken === undefined) return
   await context.database.writer.write((trx) => removeRows(trx, 'sessions', { id: hashToken(sessionToken) }))

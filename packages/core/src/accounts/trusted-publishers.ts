@@ -1,12 +1,4 @@
-import {
-  isLoopbackHost,
-  limits,
-  matchesExactly,
-  type PublisherIdentity,
-  RegistryError,
-  toTimestamp,
-  ciServices,
-} from '@skillstead/protocol'
+import { isLoopbackHost, limits, matchesExactly, RegistryError, toTimestamp, ciServices } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, guest, requireAccount } from '../kernel/caller.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
@@ -18,7 +10,7 @@ import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { addRow } from '../storage/table-rows.ts'
+import { addRow, hasRow } from '../storage/table-rows.ts'
 import { parseJson, type Tables, type TrustedPublisherRow, type UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
@@ -170,14 +162,8 @@ async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, is
 }
 
 /** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
-export async function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
-  const row = await database.read
-    .selectFrom('trusted_publishers')
-    .select('id')
-    .where('issuer', '=', issuer)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+export function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
+  return hasRow(database.read, 'trusted_publishers', { issuer })
 }
 
 /** The claims of a token whose signature, issuer, audience and times were checked. */
@@ -316,11 +302,7 @@ function findNested(claims: ProvenIdentity['claims'], name: string): unknown {
   return found
 }
 
-function describeMisfit(
-  target: string,
-  rows: readonly TrustedPublisherRow[],
-  claims: ProvenIdentity['claims'],
-): string {
+function describeMisfit(target: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const closest = rows
     .map((row) => findMismatches(parseJson(row.claims), claims))
     .toSorted((a, b) => a.length - b.length)[0]
@@ -343,11 +325,7 @@ function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[
 }
 
 /** The claims that the owner named, which become public with the version. */
-function toIdentity(
-  issuer: string,
-  rows: readonly TrustedPublisherRow[],
-  claims: ProvenIdentity['claims'],
-): PublisherIdentity {
+function toIdentity(issuer: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
     issuer,

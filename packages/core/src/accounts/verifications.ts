@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { RegistryError, allowances } from '@skillstead/protocol'
 import { dayMs, hourMs, minuteMs } from '../kernel/clock.ts'
-import type { Operation } from '../kernel/operation-input.ts'
+import type { Operation, Input } from '../kernel/operation-input.ts'
 import { getUserByName } from './find-user.ts'
 import { requireUser } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
@@ -110,13 +110,7 @@ function createProofToken(username: string, origin: string): string {
   return `skillstead-verify=${username}@${origin}:${randomBytes(16).toString('base64url')}`
 }
 
-interface Filter {
-  readonly userId?: string
-  readonly status?: VerificationRow['status']
-  readonly method?: ProofMethod
-  readonly page: number
-  readonly limit: number
-}
+type Filter = Input<'listVerifications'> & { readonly userId?: string }
 
 /** GET /users/<username>/verifications, newest first: for the user and for administrators. Throws `forbidden`. */
 export const listOwnVerifications: Operation<'listOwnVerifications', StorageContext> = async (
@@ -132,9 +126,8 @@ export const listOwnVerifications: Operation<'listOwnVerifications', StorageCont
 }
 
 /** GET /verifications, for administrators: the oldest first. */
-export async function listVerifications(context: StorageContext, input: Omit<Filter, 'userId'>) {
-  return listFiltered(context, input, 'asc')
-}
+export const listVerifications: Operation<'listVerifications', StorageContext> = async (context, input) =>
+  listFiltered(context, input, 'asc')
 
 async function listFiltered(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
   const { userId, status, method } = filter
@@ -324,11 +317,7 @@ async function findMissingInTxt(outgoing: Outgoing, name: string, token: string)
   }
 }
 
-async function findMissingInFile(
-  context: AccountsContext,
-  row: VerificationRow,
-  address: string,
-): Promise<string | undefined> {
+async function findMissingInFile(context: AccountsContext, row: VerificationRow, address: string) {
   try {
     const { status, bytes } = await context.outgoing.get(address, { bytesMax: proofBytesMax, timeoutMs: proofMs })
     if (status !== 200) return `${address} returned the status ${status}.`

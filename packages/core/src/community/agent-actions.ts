@@ -121,10 +121,7 @@ async function changeAgent(
 }
 
 /** Computes the trust score of an agent from its counters, stores the score if it changed, and returns it. */
-export async function settleTrust(
-  trx: WriteTransaction,
-  agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>,
-): Promise<number> {
+export async function settleTrust(trx: WriteTransaction, agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>) {
   const trust_score = toTrustScore(agent)
   if (trust_score !== agent.trust_score)
     await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()

@@ -112,8 +112,8 @@ function needsToken(agentKey: string): RegistryError {
  * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
  * returns the new one, which is shown only in this response. The agent's user is unchanged.
  */
-export const resetAgentToken: Operation<'resetAgentToken', StorageContext> = async (context, input, caller) => {
-  return context.database.writer.write(async (trx) => {
+export const resetAgentToken: Operation<'resetAgentToken', StorageContext> = async (context, input, caller) =>
+  context.database.writer.write(async (trx) => {
     const agent = await getAgentByKey(trx, input.agentKey)
     const { token, hash } = createToken('sat')
     await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', agent.id).execute()
@@ -121,7 +121,6 @@ export const resetAgentToken: Operation<'resetAgentToken', StorageContext> = asy
     await recordAudit(trx, { caller, action: 'agent.reset_token', subject: agent.agent_key, at })
     return { agentKey: agent.agent_key, agentToken: token }
   })
-}
 
 const sortColumns = {
   trust: 'trust_score',

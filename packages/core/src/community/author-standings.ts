@@ -7,10 +7,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import { addFacts, areNoFacts, factNames, type Facts, noFacts, pickFacts } from './standing-facts.ts'
 
-export interface Author {
-  readonly user_id: string
-  readonly username: string
-}
+export type Author = Readonly<Pick<StandingRow, 'user_id' | 'username'>>
 
 /** The inputs from which a standing is computed. */
 export interface Standing extends Author {

@@ -105,7 +105,7 @@ export const showDownloads: Operation<'getDownloads', StorageContext> = async (c
   }))
   const sum = (of: 'downloads' | 'installs') => shown.reduce((total, day) => total + day[of], 0)
   const totals = { downloads: sum('downloads'), installs: sum('installs') }
-  const groups = by === undefined ? undefined : await readGroups(context.database, { id, wanted, by, totals })
+  const groups = by === undefined ? undefined : await readGroups(context.database, id, wanted, by, totals)
   return { days: shown, total: totals.downloads, ...(groups && { groups }) }
 }
 
@@ -118,8 +118,11 @@ const groupsMax = 50
  */
 async function readGroups(
   { dialect, read }: Database,
-  { id, wanted, by, totals }: GroupsWanted,
-): Promise<NonNullable<Downloads['groups']>> {
+  id: string,
+  wanted: readonly number[],
+  by: 'version' | 'client',
+  totals: { readonly downloads: number; readonly installs: number },
+) {
   const { rows: groups } = await sql<NonNullable<Downloads['groups']>[number]>`select ${sql.ref(by)} as name,
     cast(sum(downloads) as bigint) as downloads, cast(sum(installs) as bigint) as installs from download_details
     where skill_id = ${id} and ${isOneOfNumbers(dialect, 'day', wanted)}
@@ -132,13 +135,6 @@ async function readGroups(
   return rest.downloads > 0 || rest.installs > 0
     ? [...groups, { ...rest, downloads: Math.max(0, rest.downloads), installs: Math.max(0, rest.installs) }]
     : groups
-}
-
-interface GroupsWanted {
-  readonly id: string
-  readonly wanted: readonly number[]
-  readonly by: 'version' | 'client'
-  readonly totals: { readonly downloads: number; readonly installs: number }
 }
 
 type ByDay = ReadonlyMap<number, number>
@@ -187,12 +183,7 @@ export function toDate(day: number): string {
 }
 
 /** Adds downloads, by skill id, to the day on which they happened. */
-async function addToDays(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  counts: ReadonlyMap<string, number>,
-  at: number,
-): Promise<void> {
+async function addToDays(trx: WriteTransaction, dialect: Dialect, counts: ReadonlyMap<string, number>, at: number) {
   await sql`insert into download_days (skill_id, day, downloads)
     select c.id, ${toDay(at)}, c.n from ${toCountTable(dialect, counts)} as c where true
     on conflict (day, skill_id) do update set downloads = download_days.downloads + excluded.downloads`.execute(trx)

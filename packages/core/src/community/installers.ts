@@ -32,11 +32,7 @@ export const listInstallers: Operation<'listInstallers', CommunityContext> = asy
 }
 
 /** Stores the last installs. Calls inside the process may be of no user of the registry; these are left out. */
-export async function putInstallers(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  rows: readonly Installer[],
-): Promise<void> {
+export async function putInstallers(trx: WriteTransaction, dialect: Dialect, rows: readonly Installer[]) {
   const columns = { skill_id: 'text', user_id: 'text', version: 'text', day: 'whole' } as const
   await sql`insert into installers (skill_id, user_id, version, day)
     select i.skill_id, i.user_id, i.version, i.day from ${toRowTable(dialect, columns, rows)} as i

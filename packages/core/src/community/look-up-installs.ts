@@ -8,6 +8,7 @@ import { compileListQuery } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import type { SkillRow, AgentRow, AgentSkillRow } from '../storage/tables.ts'
 import { listedCondition } from '../visibility/conditions.ts'
+import type { Input } from '../kernel/operation-input.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const knownColumns = [
@@ -24,11 +25,7 @@ interface FoundSkill {
 }
 
 /** A skill that an agent reports as installed. */
-interface InstalledItem {
-  readonly skillName: string
-  readonly version: string
-  readonly digest?: string | undefined
-}
+type InstalledItem = Input<'heartbeat'>['installedSkills'][number]
 
 /** Why an agent should act on an item. */
 export type UpdateReason = (typeof updateReasons)[number]

@@ -231,13 +231,6 @@ const holdingRowsMax = 2000
 const packsMax = 5
 const memberRowsMax = packsMax * limits.packSkillsMax
 
-interface PackHolding {
-  readonly pack_id: string
-  readonly skill_id: string
-  readonly name: string
-  readonly slug: string
-}
-
 interface InstalledPack {
   readonly id: string
   readonly name: string
@@ -287,7 +280,7 @@ const selectMembers = compileListQuery((db, param: Param<{ packIds: Iterable<str
     .limit(sql.lit(memberRowsMax)),
 )
 
-function groupByPack(holdings: readonly PackHolding[]): InstalledPack[] {
+function groupByPack(holdings: Awaited<ReturnType<typeof selectHoldings>>): InstalledPack[] {
   const packs = new Map<string, InstalledPack>()
   for (const { pack_id, skill_id, name, slug } of holdings) {
     const pack = packs.get(pack_id)

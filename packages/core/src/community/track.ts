@@ -23,13 +23,6 @@ import { parseRepoUrl, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 import { publicCondition } from '../visibility/conditions.ts'
 
-interface TrackedInstall {
-  skillName: string
-  source: 'registry' | 'github' | 'external'
-  agents: string[]
-  repoUrl?: string
-}
-
 const accepted = { accepted: true } as const
 
 /**
@@ -56,7 +49,7 @@ function toPlatform([agent]: readonly string[]): string | undefined {
 
 async function findInstalled(
   context: CommunityContext,
-  { skillName, source, repoUrl }: TrackedInstall,
+  { skillName, source, repoUrl }: Input<'track'>,
   caller: Caller,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -75,7 +68,7 @@ async function isByOwner({ database }: StorageContext, skillId: string, caller: 
 }
 
 /** Installs from GitHub must name the repository; others must not. */
-function checkRepoUrl({ source, repoUrl }: TrackedInstall): void {
+function checkRepoUrl({ source, repoUrl }: Input<'track'>): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
   throw invalidField(
     'repoUrl',

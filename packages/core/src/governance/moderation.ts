@@ -1,11 +1,11 @@
-import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp, type Report } from '@skillstead/protocol'
+import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChangedSkill } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { Operation } from '../kernel/operation-input.ts'
+import type { Operation, Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { SkillRow, ReportRow } from '../storage/tables.ts'
@@ -14,10 +14,7 @@ import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
 import { findOpenReport, insertReport, selectReports, toAdministratorReport, type NamedReport } from './reports.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
-interface ModerationDecision {
-  readonly state: SkillRow['moderation']
-  readonly reason: string
-}
+type ModerationDecision = Pick<Input<'moderateSkill'>, 'state' | 'reason'>
 
 /**
  * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
@@ -57,9 +54,8 @@ function changeModeration(
 const shownMax = 100
 
 /** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
-export const getModeration: Operation<'getModeration', StorageContext> = async (context, input, caller) => {
-  return readModeration(context, await getDecidedSkill(context, input.name, caller))
-}
+export const getModeration: Operation<'getModeration', StorageContext> = async (context, input, caller) =>
+  readModeration(context, await getDecidedSkill(context, input.name, caller))
 
 /** The moderation state of a skill, its owner's appeals and its takedown cases, without the names of reporters. */
 async function readModeration(context: StorageContext, skill: SkillRow): Promise<Moderation> {
@@ -146,12 +142,6 @@ async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Pro
 /** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
 
-interface ReportVerdict {
-  readonly id: string
-  readonly status: 'upheld' | 'dismissed'
-  readonly note: string
-}
-
 /** GET /reports, for administrators: oldest first. */
 export const listReports: Operation<'listReports', StorageContext> = async (context, input) => {
   const { status, kind } = input
@@ -169,7 +159,7 @@ export const listReports: Operation<'listReports', StorageContext> = async (cont
 }
 
 /** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
-export async function decideReport(context: CatalogueContext, verdict: ReportVerdict, caller: Caller): Promise<Report> {
+export const decideReport: Operation<'decideReport', CatalogueContext> = async (context, verdict, caller) => {
   const report = await getNamedReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
   if (verdict.status === 'dismissed') {
@@ -192,7 +182,7 @@ async function getNamedReport(context: StorageContext, id: string): Promise<Name
 async function closeReport(
   trx: WriteTransaction,
   { kind, full_name }: NamedReport,
-  { id, status, note }: ReportVerdict,
+  { id, status, note }: Input<'decideReport'>,
   caller: Caller,
   at: number,
 ): Promise<void> {

@@ -34,13 +34,12 @@ export const getPolicy: Operation<'getPolicy', StorageContext> = async (context,
 }
 
 /** PUT /organisations/<name>/policy. */
-export const setPolicy: Operation<'setPolicy', StorageContext> = async (context, { organisation, policy }, caller) => {
-  return context.database.writer.write(async (trx) => {
+export const setPolicy: Operation<'setPolicy', StorageContext> = async (context, { organisation, policy }, caller) =>
+  context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
     await requireMemberRight(trx, row, caller, 'administer')
     return putPolicy(context, trx, { id: row.id, subject: row.username, action: 'organisation.policy', policy }, caller)
   })
-}
 
 /** GET /skills/<name>/policy, for those who may publish the skill or review its versions. */
 export const getSkillPolicy: Operation<'getSkillPolicy', StorageContext> = async (context, { name }, caller) => {

@@ -1,4 +1,4 @@
-import { limits, type Recall, type Recalls, RegistryError } from '@skillstead/protocol'
+import { limits, type Recall, RegistryError } from '@skillstead/protocol'
 import { parseVersionRange, rangeForms } from '@skillstead/skill-format'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
@@ -173,10 +173,7 @@ async function toRecall(recall: StoredRecall, versions: readonly string[]): Prom
 }
 
 /** How many agents and users have a recalled version, by heartbeats and installs, without names. */
-async function readKnown(
-  { database: { read } }: StorageContext,
-  { id }: SkillRow,
-): Promise<NonNullable<Recalls['known']>> {
+async function readKnown({ database: { read } }: StorageContext, { id }: SkillRow) {
   const recalled = read
     .selectFrom('versions')
     .select('version')

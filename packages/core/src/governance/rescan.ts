@@ -12,13 +12,15 @@ import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
 import { selectListedVersions } from '../catalogue/versions/skill-document.ts'
 import { findBaseline } from '../catalogue/versions/version-changes.ts'
 import { readFileRows, readPackageFiles } from '../catalogue/versions/version-files.ts'
-import { type Caller, systemCaller } from '../kernel/caller.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
+import type { Operation } from '../kernel/operation-input.ts'
+import { addRow } from '../storage/table-rows.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -54,11 +56,7 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
 }
 
 /** POST /scans, for administrators: rescans everything, even with unchanged rules. */
-export async function startRescan(
-  context: CatalogueContext,
-  _input: object,
-  caller: Caller,
-): Promise<{ waiting: number }> {
+export const startRescan: Operation<'startRescan', CatalogueContext> = async (context, _input, caller) => {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
     await beginRescan(context, trx, { before: at })
@@ -68,10 +66,7 @@ export async function startRescan(
 }
 
 /** The number of versions without a scan by the current rules. */
-export async function countUnscanned({
-  database,
-  scanRules,
-}: Pick<GovernanceContext, 'database' | 'scanRules'>): Promise<number> {
+export async function countUnscanned({ database, scanRules }: Pick<GovernanceContext, 'database' | 'scanRules'>) {
   const scanned = database.read.selectFrom('scans').where('rules_version', '=', scanRules.version)
   return (await countRows(database.read.selectFrom('versions'))) - (await countRows(scanned))
 }
@@ -199,11 +194,7 @@ async function quarantineRescanned(
 ) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const at = context.clock.now()
-  await trx
-    .insertInto('quarantined_versions')
-    .values({ version_id: versionId, quarantined_at: at })
-    .onConflict((conflict) => conflict.column('version_id').doNothing())
-    .execute()
+  await addRow(trx, 'quarantined_versions', { version_id: versionId, quarantined_at: at })
   if (!(await markYanked(trx, versionId, true))) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'yank', versionId }, at })
   const subject = `${before.full_name}@${number}`

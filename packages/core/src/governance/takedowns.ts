@@ -253,10 +253,7 @@ async function readNamesOfSkills(db: Kysely<Tables>, skillIds: readonly string[]
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }
 
-function groupByCase<Row extends { case_id: string }, Form>(
-  rows: readonly Row[],
-  toForm: (row: Row) => Form,
-): Map<string, Form[]> {
+function groupByCase<Row extends { case_id: string }, Form>(rows: readonly Row[], toForm: (row: Row) => Form) {
   const groups = Map.groupBy(rows, ({ case_id }) => case_id)
   return new Map([...groups].map(([id, all]) => [id, all.map(toForm)]))
 }
@@ -310,12 +307,7 @@ function toDeadline(at: number): number {
 }
 
 /** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */
-async function applyCaseToSkill(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  skillId: string,
-  at: number,
-): Promise<void> {
+async function applyCaseToSkill(context: CatalogueContext, trx: WriteTransaction, skillId: string, at: number) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   if (!(await updateSkillState(trx, before))) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'skill' }, at })

@@ -1,13 +1,9 @@
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
-import type { ChangeKind } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.ts'
 
 /** One change of the catalogue, as published to caches and indexes. */
-export interface Change {
-  readonly seq: number
-  readonly kind: ChangeKind
-  readonly subject: string
-}
+export type Change = Readonly<Pick<Tables['changes'], 'seq' | 'kind' | 'subject'>>
 
 interface ChangeListener {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void

@@ -36,11 +36,7 @@ function widthOf({ level, n }: TileRef, size: number): number {
  * Loads each tile once, with at least the hashes that it has in a tree of `size` leaves. Hashes never change, so cached
  * hashes stay valid. A tile at the edge of the tree is read again after it has grown.
  */
-export async function loadTiles(
-  reader: TreeReader,
-  wanted: readonly TileRef[],
-  size: number,
-): Promise<Map<string, Tile>> {
+export async function loadTiles(reader: TreeReader, wanted: readonly TileRef[], size: number) {
   const { tiles } = reader
   const loaded = new Map<string, Tile>()
   const full: TileRef[] = []

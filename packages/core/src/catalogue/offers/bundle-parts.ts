@@ -25,10 +25,7 @@ export interface LogRange {
 const logTextsMax = 100
 
 /** The entries of this node's own log, in batches. */
-export function readLogTexts(
-  { database }: Pick<CatalogueContext, 'database'>,
-  range: LogRange,
-): AsyncGenerator<LogText[]> {
+export function readLogTexts({ database }: Pick<CatalogueContext, 'database'>, range: LogRange) {
   return readLogInBatches('this node', range, ({ after, until }) =>
     database.read
       .selectFrom('log')

@@ -66,10 +66,7 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
  * The files of versions, by version id. Leaves out quarantined versions, whose content no one may read. Does not check
  * other permissions.
  */
-export async function readReadableFiles(
-  { database }: StorageContext,
-  versionIds: readonly string[],
-): Promise<Map<string, readonly FileRow[]>> {
+export async function readReadableFiles({ database }: StorageContext, versionIds: readonly string[]) {
   const readable = new Map<string, readonly FileRow[]>()
   for (const [id, list] of await readFileRowsOfMany(database.read, versionIds)) {
     if (isSliceOver()) await nextSlice()

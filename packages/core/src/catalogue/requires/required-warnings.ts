@@ -9,12 +9,7 @@ import { lookUpWanted } from './look-up.ts'
  * Warns an author of required skills that do not exist, or that have no version in the range. They may be published
  * later, so that none is an error.
  */
-export async function warnOfRequired(
-  context: StorageContext,
-  { skills }: Requires,
-  owner: string,
-  caller: Caller,
-): Promise<Warning[]> {
+export async function warnOfRequired(context: StorageContext, { skills }: Requires, owner: string, caller: Caller) {
   const names = new Set(skills.flatMap(({ name }) => [name, toMeantName(name, owner)]))
   const found = await lookUpWanted(context, [...names], caller)
   return skills.flatMap(({ name, range, optional }): Warning[] => {

@@ -208,11 +208,7 @@ function requirePackRight(trx: Kysely<Tables>, pack: PackRow, caller: Caller, ri
   return requireRight(trx, { id, owner_id, full_name: `${curator}/${toShownSlug(slug)}` }, caller, right)
 }
 
-export async function replacePackMembers(
-  trx: WriteTransaction,
-  packId: string,
-  members: readonly NewMember[],
-): Promise<void> {
+export async function replacePackMembers(trx: WriteTransaction, packId: string, members: readonly NewMember[]) {
   await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
   await addPackMembers(trx, packId, members, 0)
 }

@@ -6,7 +6,7 @@ import { hasMemberRight, requireMemberRight } from '../../accounts/organisations
 import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import type { Operation } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
-import { hasRow, removeRows } from '../../storage/table-rows.ts'
+import { hasRow, removeRows, addRow } from '../../storage/table-rows.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -106,11 +106,7 @@ export async function moveSkill(
     .set({ ...moved, ...narrowed })
     .where('id', '=', id)
     .execute()
-  await trx
-    .insertInto('aliases')
-    .values({ full_name, skill_id: id, created_at: at })
-    .onConflict((conflict) => conflict.column('full_name').doNothing())
-    .execute()
+  await addRow(trx, 'aliases', { full_name, skill_id: id, created_at: at })
   await removeCollaborators(trx, id)
   // The former owner's policy of the skill would replace rules of an organisation.
   await context.policies.forget(trx, id)

@@ -119,13 +119,8 @@ export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (
     await replaceSkills(context, trx, row, team.id, [])
     await removeTeam(trx, team)
     const at = context.clock.now()
-    await recordAudit(trx, {
-      caller,
-      action: 'organisation.team.delete',
-      subject: row.username,
-      at,
-      data: { team: name },
-    })
+    const data = { team: name }
+    await recordAudit(trx, { caller, action: 'organisation.team.delete', subject: row.username, at, data })
   })
 }
 
@@ -163,12 +158,7 @@ async function replaceSkills(
   }
 }
 
-async function showTeams(
-  context: StorageContext,
-  db: Kysely<Tables>,
-  teams: readonly TeamRow[],
-  caller: Caller,
-): Promise<Team[]> {
+async function showTeams(context: StorageContext, db: Kysely<Tables>, teams: readonly TeamRow[], caller: Caller) {
   if (teams.length === 0) return []
   const ids = teams.map(({ id }) => id)
   const members = await db

@@ -28,10 +28,7 @@ export const loadSkill: Operation<'loadSkill', CatalogueContext> = async (contex
   return loaded
 }
 
-async function truncateToBudget(
-  loaded: LoadedSkill,
-  { maxTokens, priority }: Input<'loadSkill'>,
-): Promise<LoadedSkill> {
+async function truncateToBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loadSkill'>) {
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 

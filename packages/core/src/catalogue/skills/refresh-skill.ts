@@ -121,11 +121,7 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
-export async function refreshSkill(
-  context: RefreshContext,
-  trx: WriteTransaction,
-  change: SkillChange,
-): Promise<SkillRow> {
+export async function refreshSkill(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   return (await refreshWithDocument(context, trx, change)).skill
 }
 
@@ -263,10 +259,7 @@ export async function storeComputed(
 }
 
 /** Updates the full-text index if one of its columns changed. */
-async function indexSkillText(
-  trx: WriteTransaction,
-  { context, before, skill, latest }: ProjectedChange,
-): Promise<void> {
+async function indexSkillText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange) {
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
