@@ -128,8 +128,10 @@ export {
   readRepositoryVersions,
   readVersionTexts,
   type RepositoryVersion,
-} from './catalogue/offers/repository-versions.ts'
-export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
+  readReadableFiles,
+  readSkillHistory,
+  type SkillHistory,
+} from './catalogue/offers/histories.ts'
 export { compareNew } from './catalogue/versions/version-changes.ts'
 export { withShare } from './catalogue/sharing/share-links.ts'
 export { findForkSource } from './catalogue/skills/show-details.ts'
@@ -171,7 +173,7 @@ export {
   toContentType,
 } from './catalogue/versions/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
-export { readExternalText } from './community/scan-external.ts'
+export { readExternalText } from './community/external-skills.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
 export { createNamer } from './embedding/import-names.ts'
 export { type ImportSummary, runImport } from './embedding/run-import.ts'

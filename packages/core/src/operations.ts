@@ -36,11 +36,10 @@ import {
   moderateSkill,
   decideReport,
   listReports,
+  reportSkill,
 } from './governance/moderation.ts'
-import { reportSkill } from './governance/reports.ts'
 import { createEvaluation, deleteEvaluation, listEvaluations } from './governance/evaluations.ts'
-import { addExternal, deleteExternal, listExternal } from './community/external-index.ts'
-import { scanExternal } from './community/scan-external.ts'
+import { addExternal, deleteExternal, listExternal, scanExternal } from './community/external-skills.ts'
 import { heartbeat } from './community/heartbeat.ts'
 import { loadSkill } from './catalogue/skills/load-skill.ts'
 import {
@@ -75,8 +74,12 @@ import {
 import { deleteQuarantined, readQuarantinedFile, showQuarantined, listQuarantined } from './governance/quarantine.ts'
 import { listInstallers } from './community/installers.ts'
 import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
-import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
-import { releaseQuarantined } from './governance/quarantine-release.ts'
+import {
+  commentQuarantined,
+  diffQuarantined,
+  reviewQuarantined,
+  releaseQuarantined,
+} from './governance/quarantine-decisions.ts'
 import { endRecall, listRecalls, recallSkill } from './governance/recall-versions.ts'
 import { startRescan } from './governance/rescan.ts'
 import {

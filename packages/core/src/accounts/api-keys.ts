@@ -283,12 +283,17 @@ async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise
   }
 }
 
+/** The scopes in a stored list. */
+export function parseScopes(stored: string): Scope[] {
+  return stored.split(' ').flatMap((word) => scopes.find((scope) => scope === word) ?? [])
+}
+
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     name: row.name,
     prefix: row.prefix,
-    scopes: row.scopes.split(' ') as Scope[],
+    scopes: parseScopes(row.scopes),
     createdAt: toTimestamp(row.created_at),
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),

@@ -67,11 +67,8 @@ export const putMember: Operation<'putMember', StorageContext> = async (context,
 }
 
 /** DELETE /organisations/<name>/members/<username>: removes a member with the roles by teams; the last owner stays. */
-export const deleteMember: Operation<'deleteMember', StorageContext> = async (
-  context,
-  { organisation, username },
-  caller,
-) => {
+export const deleteMember: Operation<'deleteMember', StorageContext> = async (context, input, caller) => {
+  const { organisation, username } = input
   const user = await getPerson(context, username)
   await context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
@@ -114,11 +111,8 @@ export async function removeMember(trx: WriteTransaction, { id }: Pick<UserRow, 
 }
 
 /** POST /organisations/<name>/accept: the invited caller becomes a member. */
-export const acceptMembership: Operation<'acceptMembership', StorageContext> = async (
-  context,
-  { organisation },
-  caller,
-) => {
+export const acceptMembership: Operation<'acceptMembership', StorageContext> = async (context, input, caller) => {
+  const { organisation } = input
   const { userId, username } = requireAccount(caller)
   return context.database.writer.write(async (trx) => {
     const { id } = await getOrganisation(trx, organisation)

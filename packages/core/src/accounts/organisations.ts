@@ -26,11 +26,8 @@ import { getClaimedPerson } from './find-user.ts'
 import { claimName, renameUser } from './users.ts'
 
 /** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
-export const createOrganisation: Operation<'createOrganisation', AccountsContext> = async (
-  context,
-  { name, displayName, owner },
-  caller,
-) => {
+export const createOrganisation: Operation<'createOrganisation', AccountsContext> = async (context, input, caller) => {
+  const { name, displayName, owner } = input
   if (owner !== undefined && !isAdministrator(caller))
     throw new RegistryError('forbidden', 'Only administrators choose the owner of an organisation.')
   const first = owner === undefined ? { id: requireAccount(caller).userId } : await getClaimedPerson(context, owner)
@@ -97,11 +94,8 @@ export const updateOrganisation: Operation<'updateOrganisation', StorageContext>
  * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
  * it owns skills or packs.
  */
-export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (
-  context,
-  { organisation },
-  caller,
-) => {
+export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (context, input, caller) => {
+  const { organisation } = input
   await changeOrganisation(context, { organisation, right: 'own' }, caller, async (trx, { id, username }) => {
     const skills = await countRows(
       trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),

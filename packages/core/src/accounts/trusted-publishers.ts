@@ -296,8 +296,8 @@ function findNested(claims: ProvenIdentity['claims'], name: string): unknown {
   if (!name.startsWith('kubernetes.io/')) return undefined
   let found: unknown = claims
   for (const part of name.split('/')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
-    found = (found as Record<string, unknown>)[part]
+    if (typeof found !== 'object' || found === null) return undefined
+    found = Object.getOwnPropertyDescriptor(found, part)?.value
   }
   return found
 }

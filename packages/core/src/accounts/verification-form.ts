@@ -35,20 +35,16 @@ function toInstructions({ method, status, proof, token }: VerificationRow): stri
 
 export type ProofMethod = VerificationRow['method']
 
-/**
- * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
- * `proof`.
- */
-export function normalizeProof(method: ProofMethod, proof: string): string {
-  return normalizers[method](proof)
-}
-
 /** URL of the file in which a domain publishes the token. */
 export function toWellKnown(domain: string): string {
   return `https://${domain}/.well-known/skillstead-verify.txt`
 }
 
-const normalizers: Record<ProofMethod, (proof: string) => string> = {
+/**
+ * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
+ * `proof`.
+ */
+export const normalizeProof: Record<ProofMethod, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
   manual: (proof) => proof.trim() || refuseProof('must state who you are and how an administrator can verify it'),

@@ -14,7 +14,7 @@ import { readPage } from '../storage/read-page.ts'
 import { addRow, hasRow, increment } from '../storage/table-rows.ts'
 import type { AgentReviewRow, AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
+import { addHelpfulVote, recordActions } from './agent-actions.ts'
 import { admitAgent, insertAgent, recognizeAgent } from './agents.ts'
 import { creditReview } from './skill-credit.ts'
 
@@ -120,7 +120,7 @@ async function recordReviewAction(
 ): Promise<void> {
   const { agent, before, after } = what
   const action = { type: 'reviewed', skillId: after.skill_id, detail: toReviewDetail(before, after) } as const
-  await recordAction(trx, agent, action, after.updated_at, {
+  await recordActions(trx, agent, [action], after.updated_at, {
     authenticated: after.authenticated === 1,
     reviews: before ? 0 : 1,
     authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),

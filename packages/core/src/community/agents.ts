@@ -15,7 +15,7 @@ import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { AgentActionType, AgentRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
+import { linkAgent, recordActions } from './agent-actions.ts'
 
 /**
  * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
@@ -60,7 +60,7 @@ export async function insertAgent(trx: WriteTransaction, agent: { agentKey: stri
     last_seen_at: at,
   }
   await trx.insertInto('agents').values(row).execute()
-  await recordAction(trx, row, { type: 'registered', detail: 'Registered' }, at)
+  await recordActions(trx, row, [{ type: 'registered', detail: 'Registered' }], at)
   return { agent: row, agentToken: token }
 }
 

@@ -56,10 +56,11 @@ async function creditDownloads(
   if (added.size === 0) return
   const standings = await readStandings(trx, dialect, added)
   const scores = new Map<string, number>()
-  for (const { user_id, facts, verified } of standings.map(toStanding)) {
-    const after = { ...facts, downloads: facts.downloads + added.get(user_id)! }
-    scores.set(user_id, toReputationScore(after, verified))
-    const [current, earned] = [toBadges(facts, verified), toBadges(after, verified)]
+  for (const standing of standings.map(toStanding)) {
+    const { user_id, verified } = standing
+    const facts = { ...standing.facts, downloads: standing.facts.downloads + added.get(user_id)! }
+    scores.set(user_id, toReputationScore(facts, verified))
+    const [current, earned] = [toBadges(standing), toBadges({ facts, verified })]
     await settleBadges(trx, user_id, { current, earned, at })
   }
   await sql`update standings set downloads = standings.downloads + added.n, score = scored.n, computed_at = ${at}

@@ -117,8 +117,10 @@ async function recordInstalls(
 ): Promise<void> {
   const { agent, stored, installed, unseenIds } = report
   const at = context.clock.now()
-  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
-  if (!isNews && isNoDifference(compareInstalls(agent, stored, installed, unseenIds))) return
+  const isLinked = agent.user_id === null && accountId(caller) !== null
+  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinked || agent.authenticated === 0
+  const known = compareInstalls(agent, stored, installed, unseenIds)
+  if (!isNews && known.added.length + known.changed.length + known.removed.length === 0) return
   const { writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
@@ -133,10 +135,6 @@ async function recordInstalls(
   })
 }
 
-function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
-  return agent.user_id === null && accountId(caller) !== null
-}
-
 /** Ids of skills. `changed`: skills with another version, or whose owner the agent is now linked to. */
 interface Difference {
   readonly added: readonly string[]
@@ -145,10 +143,6 @@ interface Difference {
   /** Skills whose `agent_installs` increase and decrease. */
   readonly risen: readonly string[]
   readonly fallen: readonly string[]
-}
-
-function isNoDifference({ added, changed, removed }: Difference): boolean {
-  return added.length + changed.length + removed.length === 0
 }
 
 function compareInstalls(agent: AgentRow, stored: StoredSet, installed: InstalledSet, unseenIds: ReadonlySet<string>) {

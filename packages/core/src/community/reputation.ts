@@ -211,12 +211,11 @@ async function findBadgeDrift(db: Kysely<Tables>, standings: ReadonlyMap<string,
     current.set(user_id, [...(current.get(user_id) ?? []), badge])
   }
   return [...current]
-    .map(([userId, ids]) => ({ userId, current: ids, earned: listEarnedBadges(standings.get(userId)) }))
+    .map(([userId, ids]) => {
+      const standing = standings.get(userId)
+      return { userId, current: ids, earned: standing ? toBadges(standing) : [] }
+    })
     .filter(({ current: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
-}
-
-function listEarnedBadges(standing: Standing | undefined): string[] {
-  return standing ? toBadges(standing.facts, standing.verified) : []
 }
 
 function isSameStanding(one: Standing, other: Standing): boolean {

@@ -131,11 +131,8 @@ export const voteForRequest: Operation<'voteForRequest', StorageContext> = async
 }
 
 /** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
-export const withdrawRequestVote: Operation<'withdrawRequestVote', StorageContext> = async (
-  context,
-  { id },
-  caller,
-) => {
+export const withdrawRequestVote: Operation<'withdrawRequestVote', StorageContext> = async (context, input, caller) => {
+  const { id } = input
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const isRemoved = await removeRows(trx, 'request_votes', { request_id: id, user_id: userId })

@@ -18,9 +18,8 @@ import { increment } from '../storage/table-rows.ts'
 import type { AgentRow, ExternalSkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-import { insertExternal } from './external-index.ts'
+import { insertExternal, enqueueScan } from './external-skills.ts'
 import { parseRepoUrl, parseSource } from './external-source.ts'
-import { enqueueScan } from './scan-external.ts'
 import { publicCondition } from '../visibility/conditions.ts'
 
 const accepted = { accepted: true } as const

@@ -1,17 +1,19 @@
-import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { sql, type SqlBool } from 'kysely'
+import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp, type Report } from '@skillstead/protocol'
+import { sql, type SqlBool, type Kysely, type SelectQueryBuilder } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChangedSkill } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
-import { type Caller, requireAccount } from '../kernel/caller.ts'
+import { type Caller, requireAccount, accountId } from '../kernel/caller.ts'
 import type { Operation, Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { SkillRow, ReportRow } from '../storage/tables.ts'
+import type { SkillRow, ReportRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
-import { findOpenReport, insertReport, selectReports, toAdministratorReport, type NamedReport } from './reports.ts'
+import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
+import { newId } from '../kernel/ids.ts'
+import type { GovernanceContext } from './governance-context.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
 type ModerationDecision = Pick<Input<'moderateSkill'>, 'state' | 'reason'>
@@ -195,4 +197,89 @@ async function closeReport(
     .executeTakeFirst()
   if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was already decided, which is final.`)
   await recordAudit(trx, { caller, action: `${kind}.${status}`, subject: full_name, at, data: { id, note } })
+}
+
+/**
+ * POST /skills/<name>/report, for callers who may see the skill. A user who reports the skill again gets the open
+ * report.
+ */
+export const reportSkill: Operation<'reportSkill', GovernanceContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
+  const found = await getSkill(context, input.name, caller)
+  const reporterId = accountId(caller)
+  if (reporterId === null) {
+    await context.addressLimits.require('report', options.address, found.id)
+    await context.addressLimits.require('reports', options.address)
+  }
+  const { id, created_at } = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
+    const open = reporterId !== null && (await findOpenReport(trx, { kind: 'report', skillId: skill.id, reporterId }))
+    if (open) return open
+    const { reason, details } = input
+    const row = { kind: 'report' as const, skill_id: skill.id, reason, details, reporter_id: reporterId }
+    return insertReport(trx, row, context.clock.now())
+  })
+  return { id, status: 'open' as const, createdAt: toTimestamp(created_at) }
+}
+
+/** The open appeal about a skill, or a user's open report. */
+function findOpenReport(
+  trx: WriteTransaction,
+  of: { kind: ReportRow['kind']; skillId: string; reporterId?: string },
+): Promise<ReportRow | undefined> {
+  return trx
+    .selectFrom('reports')
+    .selectAll()
+    .where('skill_id', '=', of.skillId)
+    .where('kind', '=', of.kind)
+    .where('status', '=', 'open')
+    .$if(of.reporterId !== undefined, (select) => select.where('reporter_id', '=', of.reporterId!))
+    .executeTakeFirst()
+}
+
+/** Stores a report or appeal for administrators to decide. */
+async function insertReport(
+  trx: WriteTransaction,
+  report: Pick<ReportRow, 'kind' | 'skill_id' | 'reason' | 'details' | 'reporter_id'>,
+  now: number,
+): Promise<ReportRow> {
+  const row: ReportRow = { ...report, id: newId(), status: 'open', note: '', created_at: now, decided_at: null }
+  await trx.insertInto('reports').values(row).execute()
+  return row
+}
+
+/** A report with the current name of its skill and its author. */
+interface NamedReport extends ReportRow {
+  readonly full_name: string
+  readonly username: string | null
+}
+
+/** Reports and appeals, as a query to filter. */
+function selectReports(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'reports' | 'skills' | 'users', NamedReport> {
+  return db
+    .selectFrom('reports')
+    .innerJoin('skills', 'skills.id', 'reports.skill_id')
+    .leftJoin('users', 'users.id', 'reports.reporter_id')
+    .selectAll('reports')
+    .select(['skills.full_name', 'users.username'])
+}
+
+/** A report as administrators see it. The author of an appeal may see all fields of it. */
+function toAdministratorReport(row: NamedReport): Report {
+  return {
+    id: row.id,
+    kind: row.kind,
+    skill: { fullName: row.full_name },
+    reason: row.reason,
+    details: row.details,
+    reporter: row.username === null ? null : { username: row.username },
+    status: row.status,
+    note: row.note,
+    createdAt: toTimestamp(row.created_at),
+    decidedAt: row.decided_at === null ? null : toTimestamp(row.decided_at),
+  }
 }

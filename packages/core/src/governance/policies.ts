@@ -49,11 +49,8 @@ export const getSkillPolicy: Operation<'getSkillPolicy', StorageContext> = async
 }
 
 /** PUT /skills/<name>/policy: of a skill of an organisation, only by those who administer the organisation. */
-export const setSkillPolicy: Operation<'setSkillPolicy', StorageContext> = async (
-  context,
-  { name, policy },
-  caller,
-) => {
+export const setSkillPolicy: Operation<'setSkillPolicy', StorageContext> = async (context, input, caller) => {
+  const { name, policy } = input
   const found = await getSkill(context, name, caller)
   return context.database.writer.write(async (trx) => {
     const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()

@@ -1,4 +1,11 @@
-import { compareFiles, type QuarantinedVersion, RegistryError, toTimestamp, type Security } from '@skillstead/protocol'
+import {
+  compareFiles,
+  type QuarantinedVersion,
+  RegistryError,
+  toTimestamp,
+  type Policy,
+  rightsByRole,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { removeQuarantined, toQuarantinedVersion } from '../catalogue/publishing/quarantine-version.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -8,13 +15,13 @@ import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import { toFileRow } from '../catalogue/versions/stored-version.ts'
 import { readFileRows, toContentType } from '../catalogue/versions/version-files.ts'
-import { isAdministrator, selectOrganisationsWith } from '../visibility/rights.ts'
+import { isAdministrator, selectOrganisationsWith, findRoles, findUsersWith, isOwner } from '../visibility/rights.ts'
 import { type Tables, parseJson, type QuarantineItemRow } from '../storage/tables.ts'
-import { getQuarantineItem, type SeenItem, findReviewers } from './quarantine-access.ts'
 import { reportUnscanned } from '@skillstead/scanner'
 import { readPage } from '../storage/read-page.ts'
 import { isItemSeenBy, mayDecide } from '../visibility/quarantine-conditions.ts'
 import { readEffectivePolicy } from './policies.ts'
+import { findMemberRole } from '../accounts/organisations.ts'
 
 /** GET /quarantine/<id>, for its author and those who decide; `not_found` for others. */
 export const showQuarantined: Operation<'getQuarantined', StorageContext> = async (context, { id }, caller) => {
@@ -64,11 +71,8 @@ async function readComments(db: Kysely<Tables>, id: string) {
 }
 
 /** GET /quarantine/<id>/files/<path>. */
-export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext> = async (
-  context,
-  { id, path },
-  caller,
-) => {
+export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext> = async (context, input, caller) => {
+  const { id, path } = input
   await getQuarantined(context.database.read, id, caller)
   const file = await context.database.read
     .selectFrom('quarantine_files')
@@ -86,11 +90,8 @@ export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext
 }
 
 /** DELETE /quarantine/<id>: the author withdraws the version, or one who decides refuses it with a note. */
-export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> = async (
-  context,
-  { id, note },
-  caller,
-) => {
+export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> = async (context, input, caller) => {
+  const { id, note } = input
   await context.database.writer.write(async (trx) => {
     const { row, isAuthor, mayReview } = await getQuarantined(trx, id, caller)
     const mayRefuse = row.reason === 'approval' ? mayReview : isAdministrator(caller)
@@ -220,6 +221,8 @@ function selectRescanned(db: Kysely<Tables>, caller: Caller) {
   )
 }
 
+const unscanned = 'This version was not scanned.'
+
 /** The public forms of published versions in quarantine, by version id. */
 async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
@@ -235,7 +238,8 @@ async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Prom
     version: row.version,
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
-    security: row.report === null ? await toMissingScan(row.quarantined_at) : parseJson(row.report),
+    // A published version has no scan if its content is missing.
+    security: row.report === null ? await reportUnscanned([], unscanned, row.quarantined_at) : parseJson(row.report),
     // The rescan quarantined the version for its content, not for what it changes.
     change: null,
     createdAt: toTimestamp(row.quarantined_at),
@@ -245,7 +249,61 @@ async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Prom
   return Promise.all(forms)
 }
 
-/** A published version has no scan if its content is missing. */
-function toMissingScan(at: number): Promise<Security> {
-  return reportUnscanned([], 'This version was not scanned.', at)
+/** What a caller is to a quarantined version that the caller may see. */
+interface ItemAccess {
+  /** Published it, or owns the skill in person. */
+  readonly isAuthor: boolean
+  /** May review it: no one reviews an own version. */
+  readonly mayReview: boolean
+}
+
+/** A quarantined version with the caller's access. */
+interface SeenItem extends ItemAccess {
+  readonly row: QuarantineItemRow
+}
+
+/**
+ * A quarantined version for its author, those who may review it, and, unless it waits for reviewers, administrators.
+ * Throws `not_found` for everyone else, `forbidden` for an administrator's key without the scope `manage`.
+ */
+async function getQuarantineItem(db: Kysely<Tables>, id: string, caller: Caller): Promise<SeenItem> {
+  const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
+  const access = row && (await findAccess(db, row, caller))
+  if (!row || !access) throw new RegistryError('not_found', 'There is no quarantined version with this id.')
+  return { row, ...access }
+}
+
+async function findAccess(db: Kysely<Tables>, row: QuarantineItemRow, caller: Caller): Promise<ItemAccess | undefined> {
+  const { userId } = requireUser(caller)
+  const skill = await findItemSkill(db, row)
+  const roles = await findRoles(db, skill, userId)
+  const isReviewer = roles.some((role) => rightsByRole[role].includes('review'))
+  // A collaborator does not see what the scan policy keeps from publication: its owner decides.
+  const mayWithdraw = row.reason === 'approval' || (await findMemberRole(db, row.owner_id, userId)) !== undefined
+  const isAuthor = isOwner(row, caller) || (row.publisher_id === userId && mayWithdraw)
+  const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}
+  const isNamed = reviewers === undefined || (caller.kind === 'user' && reviewers.includes(caller.username))
+  const mayReview = row.reason === 'approval' && isReviewer && isNamed && row.publisher_id !== userId
+  if (isAuthor || isReviewer) return { isAuthor, mayReview }
+  if (row.reason === 'approval' || !isAdministrator(caller)) return undefined
+  requireScope(requireUser(caller), 'manage')
+  return { isAuthor, mayReview }
+}
+
+/** The skill of a quarantined version, or one that was never published. */
+async function findItemSkill(db: Kysely<Tables>, { full_name, owner_id }: QuarantineItemRow) {
+  const skill = await db.selectFrom('skills').select('id').where('full_name', '=', full_name).executeTakeFirst()
+  return { id: skill?.id ?? '', owner_id }
+}
+
+/** The ids of the users who may review a version. Default policy: the effective one, which is read. */
+export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow, policy?: Policy): Promise<string[]> {
+  const skill = await findItemSkill(db, row)
+  const ids = (await findUsersWith(db, skill, 'review')).filter((id) => id !== row.publisher_id)
+  const { reviewers } = (policy ?? (await readEffectivePolicy(db, row))).approvals ?? {}
+  if (reviewers === undefined || ids.length === 0) return ids
+  if (reviewers.length === 0) return []
+  const named = await db.selectFrom('users').select('id').where('username', 'in', reviewers).execute()
+  const allowed = new Set(named.map(({ id }) => id))
+  return ids.filter((id) => allowed.has(id))
 }

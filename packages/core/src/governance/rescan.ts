@@ -21,6 +21,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import type { Operation } from '../kernel/operation-input.ts'
 import { addRow } from '../storage/table-rows.ts'
+import { isDeepStrictEqual } from 'node:util'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -117,7 +118,7 @@ async function rescanBatch(context: CatalogueContext): Promise<void> {
       if (isQuarantined) await quarantineRescanned(context, trx, version)
     }
     // If the rescan was restarted meanwhile, leave its position at the start.
-    if (isSameRescan(await readRescan(trx), walk)) await putRescan(trx, { ...walk, ...after })
+    if (isDeepStrictEqual(await readRescan(trx), walk)) await putRescan(trx, { ...walk, ...after })
   })
 }
 
@@ -144,7 +145,9 @@ async function rescanAll(context: CatalogueContext, versions: readonly WaitingVe
     const spentMs = performance.now() - startedMs
     workedMs += spentMs
     await setImmediate()
-    if (context.traffic.calls !== calls) await restAfterBatch(spentMs * restTimes, context.closing)
+    const isBusy = context.traffic.calls !== calls
+    const pause = { signal: context.closing, ref: false }
+    if (isBusy) await setTimeout(spentMs * restTimes, undefined, pause).catch(() => {})
   }
   return scans
 }
@@ -201,10 +204,6 @@ async function quarantineRescanned(
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
 }
 
-async function restAfterBatch(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
-}
-
 async function readRescan(db: Kysely<Tables>): Promise<Rescan | undefined> {
   const stored = await findMeta(db, metaKey)
   return stored === undefined ? undefined : JSON.parse(stored)
@@ -212,10 +211,6 @@ async function readRescan(db: Kysely<Tables>): Promise<Rescan | undefined> {
 
 async function putRescan(trx: WriteTransaction, walk: Rescan): Promise<void> {
   await putMeta(trx, metaKey, JSON.stringify(walk))
-}
-
-function isSameRescan(now: Rescan | undefined, walk: Rescan): boolean {
-  return JSON.stringify(now) === JSON.stringify(walk)
 }
 
 /** Skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */

@@ -147,7 +147,7 @@ async function proveEvaluations(
     const found = await reader.rows.readNewest(reader.db, { type: 'evaluation', subject, treeSize, part })
     if (!found) continue
     const { seq, entry } = found
-    const { data } = JSON.parse(entry) as { data: { result?: unknown } }
+    const { data } = parseJson<{ data: { result?: unknown } }>(entry)
     if (!data.result) continue
     const { index, leafHash, inclusionProof } = await proveIn(reader, seq - 1, treeSize)
     proofs.push({ index, leafHash, inclusionProof, entry })

@@ -9,32 +9,31 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { changeSkill } from '../skills/change-skill.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { requireRight } from '../../visibility/rights.ts'
+import { sql } from 'kysely'
 
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
 export const listCollaborators: Operation<'listCollaborators', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'publish')
-  const [accepted, invited] = await Promise.all([
-    readCollaborators(context, 'collaborators', skill.id),
-    readCollaborators(context, 'invitations', skill.id),
-  ])
-  const collaborators = [
-    ...accepted.map((person) => ({ ...person, status: 'accepted' as const })),
-    ...invited.map((person) => ({ ...person, status: 'invited' as const })),
-  ].toSorted((a, b) => (a.username < b.username ? -1 : 1))
+  const { read } = context.database
+  const accepted = sql.lit<'accepted' | 'invited'>('accepted').as('status')
+  const invited = sql.lit<'accepted' | 'invited'>('invited').as('status')
+  const invitations = read
+    .selectFrom('invitations')
+    .select(['user_id', 'role', invited])
+    .where('skill_id', '=', skill.id)
+  const people = read
+    .selectFrom('collaborators')
+    .select(['user_id', 'role', accepted])
+    .where('skill_id', '=', skill.id)
+    .unionAll(invitations)
+  const rows = await read
+    .selectFrom(people.as('people'))
+    .innerJoin('users', 'users.id', 'people.user_id')
+    .select(['users.username', 'people.role', 'people.status'])
+    .execute()
+  const collaborators = rows.toSorted((a, b) => (a.username < b.username ? -1 : 1))
   return { collaborators, total: collaborators.length }
-}
-
-function readCollaborators({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
-  return (
-    database.read
-      // The tables `collaborators` and `invitations` both have these columns.
-      .selectFrom(`${table as 'collaborators'} as people`)
-      .innerJoin('users', 'users.id', 'people.user_id')
-      .select(['users.username', 'people.role'])
-      .where('people.skill_id', '=', skillId)
-      .execute()
-  )
 }
 
 /** PUT /skills/<name>/collaborators/<username>: invites a user, or changes a collaborator's role. */

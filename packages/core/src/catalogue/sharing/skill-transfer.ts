@@ -60,7 +60,8 @@ export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = asy
   const { newOwnerId, ...skill } = await getTransferOffer(context, input.name, user.userId)
   if (!(await mayAccept(context.database.read, newOwnerId, user)))
     throw new RegistryError('forbidden', `Only the recipient can accept the transfer of ${skill.full_name}.`)
-  const owner = await getOwner(context.database.read, newOwnerId)
+  const recipient = context.database.read.selectFrom('users').select(['id', 'username']).where('id', '=', newOwnerId)
+  const owner = await recipient.executeTakeFirstOrThrow()
   const fullName = `${owner.username}/${skill.name}`
   const after = await changeSkill(
     context,
@@ -83,10 +84,6 @@ export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = asy
 /** Whether a user may take a skill over for the new owner: the user, or an organisation with the user's role. */
 async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: UserCaller): Promise<boolean> {
   return newOwnerId === userId || (await hasMemberRight(db, newOwnerId, userId, 'manage'))
-}
-
-function getOwner(db: Kysely<Tables>, id: string) {
-  return db.selectFrom('users').select(['id', 'username']).where('id', '=', id).executeTakeFirstOrThrow()
 }
 
 /** Moves a skill to another owner's namespace. The old full name redirects to the new name. */

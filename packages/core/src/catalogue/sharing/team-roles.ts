@@ -108,11 +108,8 @@ async function readSkillRoles(
 }
 
 /** DELETE /organisations/<name>/teams/<team>. Throws `conflict` where groups of the identity provider would undo this. */
-export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (
-  context,
-  { organisation, team: name },
-  caller,
-) => {
+export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (context, input, caller) => {
+  const { organisation, team: name } = input
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = await getTeam(trx, row, name)
     await replaceTeamMembers(trx, row, team.id, [], caller)

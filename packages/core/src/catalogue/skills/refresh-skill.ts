@@ -101,7 +101,6 @@ export type RefreshContext = Pick<
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata the row shows;
  * - the scans next, because they cover that metadata, and the log records their result;
- * - the short name (already claimed) in the row before the log, because log entries name the holder of the short name;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the final row;
  * - the requirements after the row, because they count dependents by the rows of skills;
@@ -111,7 +110,6 @@ export type RefreshContext = Pick<
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
   applyScans,
-  applyShortName,
   appendToLog,
   storeRow,
   storeDocument,
@@ -143,7 +141,8 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
     head,
     describing,
     requirements,
-    skill,
+    // The short name is already claimed; log entries name its holder.
+    skill: { ...skill, holds_name: Number(isHolder) },
     holder: isHolder,
   }
   for (const project of projections) await project(trx, projected)
@@ -189,7 +188,7 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
   if (describing === null) return {}
   const said = toDescribingColumns(parseJson<VersionMetadata>(describing), skill)
   const says = toDescribingColumns(metadata, skill)
-  const names = Object.keys(says) as (keyof typeof says)[]
+  const names = ['display_name', 'description', 'license', 'category', 'keywords'] as const
   return Object.fromEntries(
     names.filter((name) => said[name] === says[name] && skill[name] !== said[name]).map((name) => [name, skill[name]]),
   )
@@ -203,10 +202,6 @@ async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Prom
   change.scan = latest?.scan && joinStoredScan(latest.scan, metadata_scan)
   const verified = change.scan?.verdict === 'safe' && isVerified
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
-}
-
-async function applyShortName(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  change.skill = { ...change.skill, holds_name: Number(change.holder) }
 }
 
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
@@ -280,20 +275,13 @@ async function storeRequired(trx: WriteTransaction, change: ProjectedChange): Pr
 }
 
 async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, toEvent } = change
   await endAll([
-    changeReputation(trx, change),
-    emitEvent(trx, change),
+    context.reputation.changeStanding(trx, change),
+    toEvent && context.events.emit(trx, toEvent(skill)),
     queueForUpstream(trx, change),
     reportWithdrawal(trx, change),
   ])
-}
-
-async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  await change.context.reputation.changeStanding(trx, change)
-}
-
-async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: ProjectedChange): Promise<void> {
-  if (toEvent) await context.events.emit(trx, toEvent(skill))
 }
 
 /** Tells the owners of skills that require versions which were yanked or recalled. */
