@@ -1,4 +1,11 @@
-import { type ModeratedSkill, type Moderation, RegistryError, toTimestamp, type Report } from '@skillstead/protocol'
+import {
+  type ModeratedSkill,
+  type Moderation,
+  RegistryError,
+  toTimestamp,
+  type Report,
+  withoutUndefined,
+} from '@skillstead/protocol'
 import { sql, type SqlBool, type Kysely, type SelectQueryBuilder } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -146,15 +153,11 @@ const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record
 
 /** GET /reports, for administrators: oldest first. */
 export const listReports: Operation<'listReports', StorageContext> = async (context, input) => {
-  const { status, kind } = input
   const db = context.database.read
-  const matching = db
-    .selectFrom('reports')
-    .$if(status !== undefined, (select) => select.where('status', '=', status!))
-    .$if(kind !== undefined, (select) => select.where('kind', '=', kind!))
+  const given = withoutUndefined({ 'reports.status': input.status, 'reports.kind': input.kind })
+  const matching = db.selectFrom('reports').where((eb) => eb.and(given))
   const sorted = selectReports(db)
-    .$if(status !== undefined, (select) => select.where('reports.status', '=', status!))
-    .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))
+    .where((eb) => eb.and(given))
     .orderBy('reports.id')
   const { rows, paging } = await readPage(matching, sorted, input)
   return { reports: rows.map(toAdministratorReport), ...paging }

@@ -78,10 +78,7 @@ interface ProjectedChange extends SkillChange {
   readonly versions: readonly ListedVersion[]
   readonly contents: VersionContents
   readonly latest: LatestVersion | undefined
-  readonly isVerified: boolean
-  readonly head: ChangedRows['head']
-  readonly describing: ChangedRows['describing']
-  readonly requirements: Pick<ChangedRows, 'hasRequirements' | 'isNamed'>
+  readonly read: ChangedRows
   /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
@@ -126,8 +123,8 @@ export async function refreshSkill(context: RefreshContext, trx: WriteTransactio
 /** As {@link refreshSkill}; returns also the stored document. */
 export async function refreshWithDocument(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const { skill, isVerified, isHolder, describing, head, ...requirements } =
-    change.read ?? (await readChangedRows(trx, change))
+  const read = change.read ?? (await readChangedRows(trx, change))
+  const { skill, isHolder } = read
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectListedVersions(trx, { skillId }))
   const latest = await readLatestVersion(trx, versions, contents)
@@ -137,10 +134,7 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
     versions,
     contents,
     latest,
-    isVerified,
-    head,
-    describing,
-    requirements,
+    read,
     // The short name is already claimed; log entries name its holder.
     skill: { ...skill, holds_name: Number(isHolder) },
     holder: isHolder,
@@ -161,7 +155,7 @@ async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChang
 }
 
 function toVersionColumns(
-  { skill, describing }: ProjectedChange,
+  { skill, read: { describing } }: ProjectedChange,
   row: ListedVersion,
   metadata: VersionMetadata,
 ): Partial<SkillRow> {
@@ -196,20 +190,20 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
 
 /** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
 async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, latest, at, isVerified } = change
+  const { context, skill, latest, at, read } = change
   const { changelog = '' } = latest?.row ?? {}
   const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
   change.scan = latest?.scan && joinStoredScan(latest.scan, metadata_scan)
-  const verified = change.scan?.verdict === 'safe' && isVerified
+  const verified = change.scan?.verdict === 'safe' && read.isVerified
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
 }
 
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
 async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, cause, at, relay, head } = change
+  const { context, skill, cause, at, relay, read } = change
   const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
   const changed = await toChangedSkill(trx, change)
-  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, head)
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, read.head)
   change.skill = { ...skill, revision, updated_at: isJudgement(cause) ? skill.updated_at : at }
 }
 
@@ -269,9 +263,10 @@ async function indexSkillText(trx: WriteTransaction, { context, before, skill, l
 }
 
 async function storeRequired(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { before, skill, latest, requirements, at } = change
+  const { before, skill, latest, at } = change
+  const { hasRequirements, isNamed } = change.read
   const requires = latest && readMetadataRequires(latest.metadata)
-  await storeRequirements(trx, { before, skill, requires, ...requirements, at })
+  await storeRequirements(trx, { before, skill, requires, hasRequirements, isNamed, at })
 }
 
 async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
