@@ -44,7 +44,11 @@ export function toWellKnown(domain: string): string {
  * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
  * `proof`.
  */
-export const normalizeProof: Record<ProofMethod, (proof: string) => string> = {
+export function normalizeProof(method: ProofMethod, proof: string): string {
+  return normalizers[method](proof)
+}
+
+const normalizers: Record<ProofMethod, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
   manual: (proof) => proof.trim() || refuseProof('must state who you are and how an administrator can verify it'),

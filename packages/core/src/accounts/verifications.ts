@@ -36,7 +36,7 @@ export const verifyAuthor: Operation<'verifyAuthor', AccountsContext> = async (c
   if (userId !== requireUser(caller).userId)
     throw new RegistryError('forbidden', `Only ${username} may request the verification of this account.`)
   const { method } = input
-  const proof = normalizeProof[method](input.proof)
+  const proof = normalizeProof(method, input.proof)
   if (method === 'domain') await context.outgoing.requirePublic(toWellKnown(proof), 'proof')
   const row = await context.database.writer.write(async (trx) => {
     const rows = await trx.selectFrom('verifications').selectAll().where('user_id', '=', userId).execute()
