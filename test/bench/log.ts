@@ -12,7 +12,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { checkLog } from '../../packages/maintenance/src/doctor/check-log.ts'
-import { readTile } from '../../packages/core/src/log/read-tile.ts'
+import { readTile } from '../../packages/core/src/log/tiles.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'

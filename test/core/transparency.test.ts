@@ -15,7 +15,7 @@ import {
   type LeafRange,
 } from '../../packages/core/src/log/merkle.ts'
 import { isNoteName, toSignatureLine, toVerifierKey } from '../../packages/core/src/log/signed-notes.ts'
-import { parseTilePath } from '../../packages/core/src/log/read-tile.ts'
+import { parseTilePath } from '../../packages/core/src/log/tiles.ts'
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../support/naive-tree.ts'
 
 /** The leaves with which implementations of RFC 6962 have been tested since the first one, and their roots. */

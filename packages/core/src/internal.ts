@@ -69,7 +69,7 @@ export {
   readOfferedFiles,
   readOfferedPart,
 } from './catalogue/offers/offers.ts'
-export { toAuthorPart } from './catalogue/copies/prove-evaluations.ts'
+export { toAuthorPart } from './catalogue/copies/show-provenance.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export {
@@ -128,8 +128,10 @@ export {
   readRepositoryVersions,
   readVersionTexts,
   type RepositoryVersion,
-} from './catalogue/offers/repository-versions.ts'
-export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
+  readReadableFiles,
+  readSkillHistory,
+  type SkillHistory,
+} from './catalogue/offers/histories.ts'
 export { compareNew } from './catalogue/versions/version-changes.ts'
 export { withShare } from './catalogue/sharing/share-links.ts'
 export { findForkSource } from './catalogue/skills/show-details.ts'
@@ -171,7 +173,7 @@ export {
   toContentType,
 } from './catalogue/versions/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
-export { readExternalText } from './community/scan-external.ts'
+export { readExternalText } from './community/external-skills.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
 export { createNamer } from './embedding/import-names.ts'
 export { type ImportSummary, runImport } from './embedding/run-import.ts'
@@ -196,12 +198,20 @@ export { type CheckedTree, findTreeProblem } from './log/check-tree.ts'
 export { readSignedCheckpoint } from './log/checkpoint.ts'
 export { jsonBytes, toEntryText } from './log/entry-text.ts'
 export { type InclusionProof, proveIn, proveInclusion, readFrontier } from './log/log-proofs.ts'
-export { growTree, readTreeHead, splitHashes, tileHashes, type TreeHead } from './log/log-tree.ts'
+export {
+  growTree,
+  readTreeHead,
+  splitHashes,
+  tileHashes,
+  type TreeHead,
+  ownTree,
+  type TreeReader,
+  type TreeRows,
+} from './log/log-tree.ts'
 export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
 export { startEpoch } from './log/node-identity.ts'
 export { isNoteName } from './log/signed-notes.ts'
 export { findKeyProblem, readVerifierKeys, rotateKey, signText } from './log/signing-keys.ts'
-export { ownTree, type TreeReader, type TreeRows } from './log/tree-rows.ts'
 export type { ExtensionCheck, ExtensionDefinition, ExtensionParts } from './operator/extension.ts'
 export { toMetric } from './operator/metric.ts'
 export type { NodePort } from './operator/node-port.ts'

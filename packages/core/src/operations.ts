@@ -28,15 +28,18 @@ import type { OperatorContext } from './operator/operator-context.ts'
 import { decideCopyReport, listCopyReports, reportCopy } from './catalogue/copies/copy-reports.ts'
 import { showSimilarity } from './catalogue/copies/find-copies.ts'
 import { diffSkill } from './catalogue/skills/diff-skill.ts'
-import { submitCounterNotice, submitDmca } from './governance/takedown-notices.ts'
-import { decideCase } from './governance/decide-case.ts'
-import { listCases, showCase } from './governance/read-cases.ts'
-import { appealModeration, getModeration, listModerated, moderateSkill } from './governance/moderation.ts'
-import { reportSkill } from './governance/reports.ts'
-import { decideReport, listReports } from './governance/moderation-reports.ts'
+import { submitCounterNotice, submitDmca, decideCase, listCases, showCase } from './governance/takedowns.ts'
+import {
+  appealModeration,
+  getModeration,
+  listModerated,
+  moderateSkill,
+  decideReport,
+  listReports,
+  reportSkill,
+} from './governance/moderation.ts'
 import { createEvaluation, deleteEvaluation, listEvaluations } from './governance/evaluations.ts'
-import { addExternal, deleteExternal, listExternal } from './community/external-index.ts'
-import { scanExternal } from './community/scan-external.ts'
+import { addExternal, deleteExternal, listExternal, scanExternal } from './community/external-skills.ts'
 import { heartbeat } from './community/heartbeat.ts'
 import { loadSkill } from './catalogue/skills/load-skill.ts'
 import {
@@ -68,12 +71,15 @@ import {
   voteForRequest,
   withdrawRequestVote,
 } from './community/skill-requests.ts'
-import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { deleteQuarantined, readQuarantinedFile, showQuarantined, listQuarantined } from './governance/quarantine.ts'
 import { listInstallers } from './community/installers.ts'
 import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
-import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
-import { listQuarantined } from './governance/quarantine-list.ts'
-import { releaseQuarantined } from './governance/quarantine-release.ts'
+import {
+  commentQuarantined,
+  diffQuarantined,
+  reviewQuarantined,
+  releaseQuarantined,
+} from './governance/quarantine-decisions.ts'
 import { endRecall, listRecalls, recallSkill } from './governance/recall-versions.ts'
 import { startRescan } from './governance/rescan.ts'
 import {
@@ -113,12 +119,10 @@ import { showDownloads } from './community/download-days.ts'
 import { track } from './community/track.ts'
 import { getTrending, rollTrendsToNow } from './community/trends.ts'
 import { readCheckpoint } from './log/checkpoint.ts'
-import { readTile } from './log/read-tile.ts'
+import { readTile } from './log/tiles.ts'
 import { readPublicKeys } from './log/signing-keys.ts'
 import { readRulesBundle } from './governance/rules-updates.ts'
-import { decideVerification } from './accounts/verification-decide.ts'
-import { listOwnVerifications, listVerifications } from './accounts/verification-list.ts'
-import { verifyAuthor } from './accounts/verify-author.ts'
+import { decideVerification, listOwnVerifications, listVerifications, verifyAuthor } from './accounts/verifications.ts'
 import { createWebhook, deleteWebhook, listWebhooks, showWebhook, updateWebhook } from './webhooks/webhooks.ts'
 import { pingWebhook, retryDelivery, showDelivery } from './webhooks/webhook-deliveries.ts'
 

@@ -15,7 +15,7 @@ import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.t
 import { dayMs } from '../kernel/clock.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -25,7 +25,7 @@ import type { AccountsContext } from './accounts-context.ts'
 import { findAccount, getPerson } from './find-user.ts'
 
 /** GET /api-keys: the keys of the caller, or of the user whom an administrator names, newest first. */
-export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {
+export const listApiKeys: Operation<'listApiKeys', StorageContext> = async (context, input, caller) => {
   const { id } = await findAccount(context, input.username, caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', id)
   const { rows, paging } = await readPage(mine, mine.selectAll().orderBy('id', 'desc'), input)
@@ -56,7 +56,7 @@ async function countMadeByKeys({ database, clock }: StorageContext, rows: readon
  * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own;
  * the new key ends no later than the one in use.
  */
-export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
+export const createApiKey: Operation<'createApiKey', StorageContext> = async (context, input, caller) => {
   const { key, ...secret } = createKey()
   const made = await context.database.writer.write((trx) => addApiKey(context, trx, input, caller, secret))
   return { ...made, key }
@@ -102,7 +102,7 @@ export function requireOwnerOrFullName(field: string, text: string): void {
  * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks. The key ends no later than the
  * administrator's own.
  */
-export async function issueKey(context: StorageContext, input: Input<'issueKey'>, caller: Caller) {
+export const issueKey: Operation<'issueKey', StorageContext> = async (context, input, caller) => {
   const { username, name } = input
   const wanted = [...new Set(input.scopes ?? scopes)]
   if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
@@ -127,11 +127,7 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
  * through other keys. Only administrators revoke keys of other users. Throws `not_found`, also for keys that the caller
  * may not revoke.
  */
-export async function deleteApiKey(
-  context: AccountsContext,
-  input: Input<'deleteApiKey'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteApiKey: Operation<'deleteApiKey', AccountsContext> = async (context, input, caller) => {
   const { userId, role } = requireAccount(caller)
   const { id, withMade } = input
   await context.database.writer.write(async (trx) => {
@@ -287,12 +283,17 @@ async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise
   }
 }
 
+/** The scopes in a stored list. */
+export function parseScopes(stored: string): Scope[] {
+  return stored.split(' ').flatMap((word) => scopes.find((scope) => scope === word) ?? [])
+}
+
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     name: row.name,
     prefix: row.prefix,
-    scopes: row.scopes.split(' ') as Scope[],
+    scopes: parseScopes(row.scopes),
     createdAt: toTimestamp(row.created_at),
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),

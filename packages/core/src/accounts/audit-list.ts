@@ -1,7 +1,7 @@
 import { type Content, toTimestamp } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -10,7 +10,7 @@ import { type AuditRow, parseJson, type Tables } from '../storage/tables.ts'
 type Filters = Input<'exportAudit'>
 
 /** GET /audit, for administrators: newest first. */
-export async function listAudit({ database }: StorageContext, input: Input<'listAudit'>) {
+export const listAudit: Operation<'listAudit', StorageContext> = async ({ database }, input) => {
   const matching = selectAudit(database.read, input)
   const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('seq', 'desc'), input)
   return { entries: rows.map(toEntry), ...paging }
@@ -79,10 +79,7 @@ export async function readAuditAfter(
  * A position in this database for a follower that resumes. A restored or imported database may have other numbers: then
  * the follower continues after the entries that are not newer than its last one. `end` is the newest entry.
  */
-export async function resumeAudit(
-  { database }: Pick<StorageContext, 'database'>,
-  last: AuditPosition | 'end',
-): Promise<AuditPosition> {
+export async function resumeAudit({ database }: Pick<StorageContext, 'database'>, last: AuditPosition | 'end') {
   const newest = database.read.selectFrom('audit').select(['seq', 'id']).orderBy('seq', 'desc').limit(1)
   if (last === 'end') return (await newest.executeTakeFirst()) ?? auditStart
   const same = await database.read.selectFrom('audit').select('id').where('seq', '=', last.seq).executeTakeFirst()

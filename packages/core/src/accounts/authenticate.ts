@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { RegistryError, type Scope, scopes as allScopes } from '@skillstead/protocol'
+import { RegistryError, scopes as allScopes } from '@skillstead/protocol'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -8,7 +8,7 @@ import type { Database } from '../storage/database.ts'
 import { type ApiKeyRow, parseJson, type UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { hashToken } from '../kernel/tokens.ts'
-import { hashKey, isKey } from './api-keys.ts'
+import { hashKey, isKey, parseScopes } from './api-keys.ts'
 import { sessionIdleMs } from './sessions.ts'
 
 /** Finds the user of a key or of a session. */
@@ -160,7 +160,7 @@ type Admitted = Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'> & {
 
 function toCaller(row: Admitted): UserCaller {
   const { id, user: userId, username, plan, role } = row
-  const scopes = row.scopes === null ? allScopes : (row.scopes.split(' ') as Scope[])
+  const scopes = row.scopes === null ? allScopes : parseScopes(row.scopes)
   const limitedTo = row.limited_to ?? undefined
   const identity = row.identity === null ? undefined : parseJson(row.identity)
   return { kind: 'user', userId, username, plan, role, scopes, makerId: id ?? undefined, limitedTo, identity }

@@ -15,21 +15,14 @@ export async function getAgentByKey(db: Kysely<Tables>, agentKey: string): Promi
   return agent
 }
 
-/** Finds the agent that a token belongs to. */
-function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow | undefined> {
-  return db.selectFrom('agents').selectAll().where('token_hash', '=', hashToken(token)).executeTakeFirst()
-}
-
 /**
  * Finds the agent that makes the call, by its token; undefined without a token. Throws `forbidden` for an unknown
  * token.
  */
-export async function findCallingAgent(
-  db: Kysely<Tables>,
-  agentToken: string | undefined,
-): Promise<AgentRow | undefined> {
+export async function findCallingAgent(db: Kysely<Tables>, agentToken: string | undefined) {
   if (agentToken === undefined) return undefined
-  const agent = await findAgentByToken(db, agentToken)
+  const byToken = db.selectFrom('agents').selectAll().where('token_hash', '=', hashToken(agentToken))
+  const agent = await byToken.executeTakeFirst()
   if (agent) return agent
   throw new RegistryError('forbidden', 'The token in X-Agent-Token belongs to no agent.')
 }

@@ -97,11 +97,7 @@ export async function signInIdentity(
 }
 
 /** Records a sign-in that was refused. */
-export async function refuseIdentity(
-  { database, clock }: StorageContext,
-  issuer: string,
-  reason: string,
-): Promise<void> {
+export async function refuseIdentity({ database, clock }: StorageContext, issuer: string, reason: string) {
   const [at, data] = [clock.now(), { reason: reason.slice(0, 500) }]
   await database.writer.write((trx) =>
     recordAudit(trx, { caller: guest, action: 'identity.refuse', subject: issuer, at, data }),

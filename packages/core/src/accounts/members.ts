@@ -1,7 +1,7 @@
 import { type Member, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import { hasRow, removeRows } from '../storage/table-rows.ts'
@@ -14,7 +14,7 @@ import { changedByGroups } from './teams.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
 /** GET /organisations/<name>/members, for members and administrators, by name. */
-export async function listMembers(context: StorageContext, input: Input<'listMembers'>, caller: Caller) {
+export const listMembers: Operation<'listMembers', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const { id } = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, { id, username: input.organisation }, caller, 'read')
@@ -37,7 +37,7 @@ export async function listMembers(context: StorageContext, input: Input<'listMem
 }
 
 /** PUT /organisations/<name>/members/<username>: invites a user, or changes the role of a member. */
-export async function putMember(context: StorageContext, input: Input<'putMember'>, caller: Caller): Promise<Member> {
+export const putMember: Operation<'putMember', StorageContext> = async (context, input, caller) => {
   const user = await getClaimedPerson(context, input.username)
   const { organisation, role } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -60,23 +60,15 @@ export async function putMember(context: StorageContext, input: Input<'putMember
         .execute()
       await refuseNoOwner(trx, row)
     }
-    await recordAudit(trx, {
-      caller,
-      action: 'organisation.member.put',
-      subject: row.username,
-      at,
-      data: { username: user.username, role, before },
-    })
+    const data = { username: user.username, role, before }
+    await recordAudit(trx, { caller, action: 'organisation.member.put', subject: row.username, at, data })
     return { username: user.username, role, status: before === undefined ? 'invited' : 'accepted' }
   })
 }
 
 /** DELETE /organisations/<name>/members/<username>: removes a member with the roles by teams; the last owner stays. */
-export async function deleteMember(
-  context: StorageContext,
-  { organisation, username }: Input<'deleteMember'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteMember: Operation<'deleteMember', StorageContext> = async (context, input, caller) => {
+  const { organisation, username } = input
   const user = await getPerson(context, username)
   await context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
@@ -110,11 +102,7 @@ async function refuseByGroup(
 }
 
 /** Removes a member or an invitation, with the roles by teams. Returns whether there was one. */
-export async function removeMember(
-  trx: WriteTransaction,
-  { id }: Pick<UserRow, 'id'>,
-  userId: string,
-): Promise<boolean> {
+export async function removeMember(trx: WriteTransaction, { id }: Pick<UserRow, 'id'>, userId: string) {
   const key = { organisation_id: id, user_id: userId }
   const wasInvited = await removeRows(trx, 'member_invitations', key)
   const teams = trx.selectFrom('teams').select('id').where('organisation_id', '=', id)
@@ -123,11 +111,8 @@ export async function removeMember(
 }
 
 /** POST /organisations/<name>/accept: the invited caller becomes a member. */
-export async function acceptMembership(
-  context: StorageContext,
-  { organisation }: Input<'acceptMembership'>,
-  caller: Caller,
-): Promise<Member> {
+export const acceptMembership: Operation<'acceptMembership', StorageContext> = async (context, input, caller) => {
+  const { organisation } = input
   const { userId, username } = requireAccount(caller)
   return context.database.writer.write(async (trx) => {
     const { id } = await getOrganisation(trx, organisation)
@@ -162,14 +147,7 @@ export async function listMemberInvitations(context: StorageContext, caller: Cal
 }
 
 async function refuseNoOwner(trx: WriteTransaction, { id, username }: Pick<UserRow, 'id' | 'username'>): Promise<void> {
-  const owner = await trx
-    .selectFrom('members')
-    .select('user_id')
-    .where('organisation_id', '=', id)
-    .where('role', '=', 'owner')
-    .limit(1)
-    .executeTakeFirst()
-  if (owner) return
+  if (await hasRow(trx, 'members', { organisation_id: id, role: 'owner' })) return
   throw new RegistryError(
     'conflict',
     `This would leave ${username} without an owner. Make another member an owner first.`,

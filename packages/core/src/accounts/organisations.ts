@@ -11,7 +11,7 @@ import {
 import { expressionBuilder, type Kysely, sql } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -26,11 +26,8 @@ import { getClaimedPerson } from './find-user.ts'
 import { claimName, renameUser } from './users.ts'
 
 /** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
-export async function createOrganisation(
-  context: AccountsContext,
-  { name, displayName, owner }: Input<'createOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
+export const createOrganisation: Operation<'createOrganisation', AccountsContext> = async (context, input, caller) => {
+  const { name, displayName, owner } = input
   if (owner !== undefined && !isAdministrator(caller))
     throw new RegistryError('forbidden', 'Only administrators choose the owner of an organisation.')
   const first = owner === undefined ? { id: requireAccount(caller).userId } : await getClaimedPerson(context, owner)
@@ -58,7 +55,7 @@ export async function createOrganisation(
 }
 
 /** GET /organisations: those of the caller, by name; all for administrators who ask. */
-export async function listOrganisations(context: StorageContext, input: Input<'listOrganisations'>, caller: Caller) {
+export const listOrganisations: Operation<'listOrganisations', StorageContext> = async (context, input, caller) => {
   const { userId } = requireUser(caller)
   const isAll = input.all && isAdministrator(caller)
   const { read } = context.database
@@ -73,38 +70,32 @@ export async function listOrganisations(context: StorageContext, input: Input<'l
 }
 
 /** GET /organisations/<name>. */
-export async function showOrganisation(
-  context: StorageContext,
-  { organisation }: Input<'getOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
-  return showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
-}
+export const showOrganisation: Operation<'getOrganisation', StorageContext> = async (
+  context,
+  { organisation },
+  caller,
+) => showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
 
 /** PATCH /organisations/<name>. */
-export async function updateOrganisation(
-  context: StorageContext,
-  { organisation, displayName }: Input<'updateOrganisation'>,
-  caller: Caller,
-): Promise<Organisation> {
-  return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+export const updateOrganisation: Operation<'updateOrganisation', StorageContext> = async (
+  context,
+  { organisation, displayName },
+  caller,
+) =>
+  changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     if (displayName === undefined || displayName === row.display_name) return showRow(trx, row, caller)
     await renameUser(trx, row.id, displayName)
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'organisation.update', subject: row.username, at, data: { displayName } })
     return showRow(trx, row, caller)
   })
-}
 
 /**
  * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
  * it owns skills or packs.
  */
-export async function deleteOrganisation(
-  context: StorageContext,
-  { organisation }: Input<'deleteOrganisation'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (context, input, caller) => {
+  const { organisation } = input
   await changeOrganisation(context, { organisation, right: 'own' }, caller, async (trx, { id, username }) => {
     const skills = await countRows(
       trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),
@@ -170,12 +161,7 @@ const selectRole = compileQuery((db, param: Param<{ organisationId: string; user
 )
 
 /** The organisation with a name, if the caller has a right in it; undefined otherwise. */
-export async function findOwnOrganisation(
-  db: Kysely<Tables>,
-  name: string,
-  caller: Caller,
-  right: Right,
-): Promise<UserRow | undefined> {
+export async function findOwnOrganisation(db: Kysely<Tables>, name: string, caller: Caller, right: Right) {
   const row = await findOrganisation(db, name)
   return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
@@ -194,22 +180,13 @@ export async function requireMemberRight(
 }
 
 /** Whether a user has a right in an organisation; false for guests. */
-export async function hasMemberRight(
-  db: Kysely<Tables>,
-  organisationId: string,
-  userId: string | null,
-  right: Right,
-): Promise<boolean> {
+export async function hasMemberRight(db: Kysely<Tables>, organisationId: string, userId: string | null, right: Right) {
   const role = await findMemberRole(db, organisationId, userId)
   return role !== undefined && rightsByRole[role].includes(right)
 }
 
 /** The role of a user in an organisation; undefined for others and for guests. */
-export async function findMemberRole(
-  db: Kysely<Tables>,
-  organisationId: string,
-  userId: string | null,
-): Promise<MemberRole | undefined> {
+export async function findMemberRole(db: Kysely<Tables>, organisationId: string, userId: string | null) {
   if (userId === null) return undefined
   return (await selectRole(db, { organisationId, userId }))[0]?.role
 }

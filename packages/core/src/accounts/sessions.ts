@@ -1,8 +1,7 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { CallOptions } from '../kernel/call-options.ts'
+import { requireAccount } from '../kernel/caller.ts'
 import { hourMs } from '../kernel/clock.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -25,7 +24,7 @@ const sessionsMax = 100
  * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
  * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
-export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
+export const createSession: Operation<'createSession', AccountsContext> = async (context, _input, caller) => {
   const user = requireAccount(caller)
   const { keyId, userId } = user
   if (keyId === undefined)
@@ -68,19 +67,19 @@ export async function insertSession(
 }
 
 /** DELETE /session: ends the session whose token was sent. Does nothing, without an error, if there is no token. */
-export async function deleteSession(
-  context: StorageContext,
-  _input: object,
-  _caller: Caller,
-  options: CallOptions = {},
-): Promise<undefined> {
+export const deleteSession: Operation<'deleteSession', StorageContext> = async (
+  context,
+  _input,
+  _caller,
+  options = {},
+) => {
   const { sessionToken } = options
   if (sessionToken === undefined) return
   await context.database.writer.write((trx) => removeRows(trx, 'sessions', { id: hashToken(sessionToken) }))
 }
 
 /** GET /sessions: those of the caller, or of the user whom an administrator names; newest first. */
-export async function listSessions(context: StorageContext, input: Input<'listSessions'>, caller: Caller) {
+export const listSessions: Operation<'listSessions', StorageContext> = async (context, input, caller) => {
   const { id } = await findAccount(context, input.username, caller)
   const now = context.clock.now()
   const matching = context.database.read
@@ -107,11 +106,7 @@ export async function listSessions(context: StorageContext, input: Input<'listSe
 }
 
 /** DELETE /sessions/<id>: ends one's own session, or as an administrator that of any user. Throws `not_found`. */
-export async function endSession(
-  context: StorageContext,
-  { id }: Input<'endSession'>,
-  caller: Caller,
-): Promise<undefined> {
+export const endSession: Operation<'endSession', StorageContext> = async (context, { id }, caller) => {
   const { userId, role } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const ended = await trx

@@ -9,7 +9,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { hasRow } from '../storage/table-rows.ts'
 import type { SignInRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { addApiKey, createKey } from './api-keys.ts'
+import { addApiKey, createKey, parseScopes } from './api-keys.ts'
 
 /** Minimum time between two polls, in seconds; each early poll adds the same time (RFC 8628, section 3.5). */
 const intervalSeconds = 5
@@ -117,7 +117,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
   const row = await withPendingSignIn(context, typed, caller, async (_trx, found) => found)
-  return { label: row.label, requestedAt: row.requested_at, scopes: row.scopes.split(' ') as Scope[] }
+  return { label: row.label, requestedAt: row.requested_at, scopes: parseScopes(row.scopes) }
 }
 
 /** Denies a request. Throws as {@link findSignIn}. */
@@ -132,7 +132,7 @@ export async function denySignIn(context: StorageContext, typed: string, caller:
 export async function allowSignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
   await withPendingSignIn(context, typed, caller, async (trx, row) => {
     const secret = { prefix: row.key_prefix, hash: row.key_hash }
-    const key = { name: `signed in: ${row.label}`, scopes: row.scopes.split(' ') as Scope[] }
+    const key = { name: `signed in: ${row.label}`, scopes: parseScopes(row.scopes) }
     await addApiKey(context, trx, key, caller, secret)
     await decideSignIn(trx, row, 'allowed')
   })

@@ -1,30 +1,21 @@
-import {
-  isLoopbackHost,
-  limits,
-  matchesExactly,
-  type PublisherIdentity,
-  RegistryError,
-  toTimestamp,
-  type TrustedPublisher,
-} from '@skillstead/protocol'
+import { isLoopbackHost, limits, matchesExactly, RegistryError, toTimestamp, ciServices } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, guest, requireAccount } from '../kernel/caller.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { addRow } from '../storage/table-rows.ts'
+import { addRow, hasRow } from '../storage/table-rows.ts'
 import { parseJson, type Tables, type TrustedPublisherRow, type UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireOwnerOrFullName } from './api-keys.ts'
 import { requireMemberRight } from './organisations.ts'
-import { refuseWideClaims } from './trusted-claims.ts'
 
 /** How long a key lives that CI is given. */
 const keyMs = 15 * minuteMs
@@ -34,11 +25,11 @@ const tokenMsMax = 24 * hourMs
 const shownClaimMax = 500
 
 /** GET /trusted-publishers: of the caller, or of an organisation for those who administer it. */
-export async function listTrustedPublishers(
-  context: StorageContext,
-  input: Input<'listTrustedPublishers'>,
-  caller: Caller,
-) {
+export const listTrustedPublishers: Operation<'listTrustedPublishers', StorageContext> = async (
+  context,
+  input,
+  caller,
+) => {
   const { read } = context.database
   const owner = await getTrusting(read, input.owner ?? requireAccount(caller).username, caller)
   const all = read.selectFrom('trusted_publishers').where('owner_id', '=', owner.id)
@@ -50,11 +41,11 @@ export async function listTrustedPublishers(
  * PUT /trusted-publishers: the same identity for the same target is stored once. Throws `invalid_request` for an issuer
  * that is not public and for claims that would trust strangers.
  */
-export async function putTrustedPublisher(
-  context: AccountsContext,
-  { target, issuer, claims }: Input<'putTrustedPublisher'>,
-  caller: Caller,
-): Promise<TrustedPublisher> {
+export const putTrustedPublisher: Operation<'putTrustedPublisher', AccountsContext> = async (
+  context,
+  { target, issuer, claims },
+  caller,
+) => {
   const { username } = requireAccount(caller)
   requireOwnerOrFullName('target', target)
   const name = toOwner(target)
@@ -93,11 +84,11 @@ export async function putTrustedPublisher(
 }
 
 /** DELETE /trusted-publishers/<id>: the keys that jobs got by this identity end at once. */
-export async function deleteTrustedPublisher(
-  context: StorageContext,
-  { id }: Input<'deleteTrustedPublisher'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteTrustedPublisher: Operation<'deleteTrustedPublisher', StorageContext> = async (
+  context,
+  { id },
+  caller,
+) => {
   await context.database.writer.write(async (trx) => {
     const row = await trx
       .selectFrom('trusted_publishers')
@@ -171,14 +162,8 @@ async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, is
 }
 
 /** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
-export async function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
-  const row = await database.read
-    .selectFrom('trusted_publishers')
-    .select('id')
-    .where('issuer', '=', issuer)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+export function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
+  return hasRow(database.read, 'trusted_publishers', { issuer })
 }
 
 /** The claims of a token whose signature, issuer, audience and times were checked. */
@@ -192,7 +177,7 @@ export interface ProvenIdentity {
 }
 
 /** A key for publishing, and what it may publish. */
-export interface PublishingKey {
+interface PublishingKey {
   readonly key: string
   readonly targets: readonly string[]
   /** In milliseconds since 1970. */
@@ -311,17 +296,13 @@ function findNested(claims: ProvenIdentity['claims'], name: string): unknown {
   if (!name.startsWith('kubernetes.io/')) return undefined
   let found: unknown = claims
   for (const part of name.split('/')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
-    found = (found as Record<string, unknown>)[part]
+    if (typeof found !== 'object' || found === null) return undefined
+    found = Object.getOwnPropertyDescriptor(found, part)?.value
   }
   return found
 }
 
-function describeMisfit(
-  target: string,
-  rows: readonly TrustedPublisherRow[],
-  claims: ProvenIdentity['claims'],
-): string {
+function describeMisfit(target: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const closest = rows
     .map((row) => findMismatches(parseJson(row.claims), claims))
     .toSorted((a, b) => a.length - b.length)[0]
@@ -344,11 +325,7 @@ function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[
 }
 
 /** The claims that the owner named, which become public with the version. */
-function toIdentity(
-  issuer: string,
-  rows: readonly TrustedPublisherRow[],
-  claims: ProvenIdentity['claims'],
-): PublisherIdentity {
+function toIdentity(issuer: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
     issuer,
@@ -359,4 +336,25 @@ function toIdentity(
 function toTrustedPublisher({ id, target, issuer, claims, created_by, created_at }: TrustedPublisherRow) {
   const createdAt = toTimestamp(created_at)
   return { id, target, issuer, claims: parseJson(claims), createdBy: created_by, createdAt }
+}
+
+/**
+ * Refuses claims by which strangers could publish: without one that says whose job it is, or with a pattern in it that
+ * begins before the name of the owner is complete. Throws `invalid_request`.
+ */
+function refuseWideClaims(issuer: string, claims: Readonly<Record<string, string>>): void {
+  const services = Object.values(ciServices)
+  const names = services.find((service) => service.issuer === issuer.replace(/\/+$/, ''))?.identifying
+  const chosen = Object.entries(claims).filter(([name]) => !names || names.includes(name))
+  if (chosen.some(([, value]) => isNarrow(value))) return
+  throw invalidField(
+    'claims',
+    `must name ${names ? `one of ${names.join(', ')}` : 'a claim'} with a value, or a pattern whose \`*\` follows a complete owner, as in acme/*: otherwise strangers could publish`,
+  )
+}
+
+/** `repo:*` and `acme*` fit strangers; `acme/*`, `repo:acme/*` and `organization:acme:*` do not. */
+function isNarrow(value: string): boolean {
+  const star = value.indexOf('*')
+  return star === -1 || /[^/:]\/$|:[^/:]+:$/.test(value.slice(0, star))
 }

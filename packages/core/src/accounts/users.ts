@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -13,9 +13,10 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireMaker } from './api-keys.ts'
 import { getPerson, getUserByName } from './find-user.ts'
+import { hasRow } from '../storage/table-rows.ts'
 
 /** GET /users, for administrators: ordered by name. */
-export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
+export const listUsers: Operation<'listUsers', StorageContext> = async (context, input) => {
   const { claimed } = input
   const typed = input.q.trim().toLowerCase()
   const matching = context.database.read
@@ -31,9 +32,8 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
  * an imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
  * `name_taken`.
  */
-export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
-  return context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
-}
+export const createUser: Operation<'createUser', AccountsContext> = async (context, input, caller) =>
+  context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 
 /** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
@@ -69,7 +69,7 @@ async function insertUserWithKey(
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
-export async function updateUser(context: StorageContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
+export const updateUser: Operation<'updateUser', StorageContext> = async (context, input, caller) => {
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
   return context.database.writer.write(async (trx) => {
@@ -85,13 +85,8 @@ export async function updateUser(context: StorageContext, input: Input<'updateUs
       .returningAll()
       .executeTakeFirstOrThrow()
     await refuseNoAdministrator(trx)
-    await recordAudit(trx, {
-      caller,
-      action: 'user.update',
-      subject: username,
-      at: context.clock.now(),
-      data: { plan, role, disabled },
-    })
+    const data = { plan, role, disabled }
+    await recordAudit(trx, { caller, action: 'user.update', subject: username, at: context.clock.now(), data })
     return toUser(changed)
   })
 }
@@ -100,12 +95,7 @@ export async function updateUser(context: StorageContext, input: Input<'updateUs
  * Returns the user with an imported author's name, or creates a user who cannot sign in. The new user gets the author's
  * id on the upstream, if that id is free here. An author who was renamed on the upstream becomes a new author here.
  */
-export async function ensureNamespace(
-  trx: WriteTransaction,
-  username: string,
-  now: number,
-  idElsewhere?: string,
-): Promise<UserRow> {
+export async function ensureNamespace(trx: WriteTransaction, username: string, now: number, idElsewhere?: string) {
   const [existing] = await selectByName(trx, { username })
   if (existing) return existing
   const [taken] = idElsewhere === undefined ? [] : await selectById(trx, { id: idElsewhere })
@@ -168,25 +158,16 @@ function requireFreeName(username: string): void {
 }
 
 /** Whether no user of the node can sign in. Authors of imported skills cannot sign in. */
-export async function isWithoutUsers(db: Pick<Kysely<Tables>, 'selectFrom'>): Promise<boolean> {
-  const someone = await db.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
-  return someone === undefined
+export async function isWithoutUsers(db: Kysely<Tables>): Promise<boolean> {
+  return !(await hasRow(db, 'users', { claimed: 1 }))
 }
 
 async function refuseNoAdministrator(trx: WriteTransaction): Promise<void> {
-  const admin = await trx
-    .selectFrom('users')
-    .select('id')
-    .where('role', '=', 'admin')
-    .where('disabled', '=', 0)
-    .where('claimed', '=', 1)
-    .limit(1)
-    .executeTakeFirst()
-  if (!admin)
-    throw new RegistryError(
-      'conflict',
-      'This would leave the node without an administrator. Make another user an administrator first.',
-    )
+  if (await hasRow(trx, 'users', { role: 'admin', disabled: 0, claimed: 1 })) return
+  throw new RegistryError(
+    'conflict',
+    'This would leave the node without an administrator. Make another user an administrator first.',
+  )
 }
 
 function toUser(row: UserRow): User {

@@ -35,17 +35,17 @@ function toInstructions({ method, status, proof, token }: VerificationRow): stri
 
 export type ProofMethod = VerificationRow['method']
 
+/** URL of the file in which a domain publishes the token. */
+export function toWellKnown(domain: string): string {
+  return `https://${domain}/.well-known/skillstead-verify.txt`
+}
+
 /**
  * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
  * `proof`.
  */
 export function normalizeProof(method: ProofMethod, proof: string): string {
   return normalizers[method](proof)
-}
-
-/** URL of the file in which a domain publishes the token. */
-export function toWellKnown(domain: string): string {
-  return `https://${domain}/.well-known/skillstead-verify.txt`
 }
 
 const normalizers: Record<ProofMethod, (proof: string) => string> = {

@@ -25,10 +25,7 @@ function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | '
 }
 
 /** The verification methods of users, ordered by name; users who are not verified are absent. */
-export async function readVerifiedMethods(
-  db: Kysely<Tables>,
-  userIds: readonly string[],
-): Promise<Map<string, ProofMethod[]>> {
+export async function readVerifiedMethods(db: Kysely<Tables>, userIds: readonly string[]) {
   const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods
   const rows = await db

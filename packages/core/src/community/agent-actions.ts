@@ -28,18 +28,10 @@ const rowsMax = 500
 /** Activity rows stored per agent. Agents can create any number; a response shows 50 that the caller may see. */
 const actionsStored = 200
 
-/** Records an action of an agent, and updates when it was last seen, its counters and its trust score. */
-export function recordAction(
-  trx: WriteTransaction,
-  agent: Pick<AgentRow, 'id'>,
-  action: AgentAction,
-  at: number,
-  change: ActionChange = {},
-): Promise<AgentRow> {
-  return recordActions(trx, agent, [action], at, change)
-}
-
-/** As {@link recordAction} for any number of actions; with none, the agent was only seen. Returns the new row. */
+/**
+ * Records actions of an agent, and updates when it was last seen, its counters and its trust score; without actions, the
+ * agent was only seen. Returns the new row.
+ */
 export async function recordActions(
   trx: WriteTransaction,
   agent: Pick<AgentRow, 'id'>,
@@ -121,10 +113,7 @@ async function changeAgent(
 }
 
 /** Computes the trust score of an agent from its counters, stores the score if it changed, and returns it. */
-export async function settleTrust(
-  trx: WriteTransaction,
-  agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>,
-): Promise<number> {
+export async function settleTrust(trx: WriteTransaction, agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>) {
   const trust_score = toTrustScore(agent)
   if (trust_score !== agent.trust_score)
     await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()
@@ -186,5 +175,5 @@ export async function attributeTo(trx: WriteTransaction, agent: AgentRow, versio
     skillId: version.skill_id,
     detail: `Published version ${version.version}`,
   } as const
-  await recordAction(trx, agent, action, at, { authenticated: true, published: 1 })
+  await recordActions(trx, agent, [action], at, { authenticated: true, published: 1 })
 }

@@ -1,4 +1,4 @@
-import { type AgentReview, RegistryError, type Reply, toTimestamp, type Warning } from '@skillstead/protocol'
+import { type AgentReview, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -8,14 +8,13 @@ import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { toPublicName } from '../catalogue/versions/skill-document.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
 import { addRow, hasRow, increment } from '../storage/table-rows.ts'
 import type { AgentReviewRow, AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
+import { addHelpfulVote, recordActions } from './agent-actions.ts'
 import { admitAgent, insertAgent, recognizeAgent } from './agents.ts'
 import { creditReview } from './skill-credit.ts'
 
@@ -24,12 +23,12 @@ import { creditReview } from './skill-credit.ts'
  * registers it, and the response contains its token. Throws `forbidden` for a wrong token, or a missing one if the
  * agent has ever used its token.
  */
-export async function createAgentReview(
-  context: CommunityContext,
-  input: Input<'createAgentReview'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<Reply<AgentReview & { agentToken?: string; warnings?: Warning[] }>> {
+export const createAgentReview: Operation<'createAgentReview', CommunityContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
   const found = await getSkill(context, input.name, caller)
   await admitAgent(context, input.agentKey, options)
   const warned = await checkTexts(context, { content: input.content })
@@ -121,7 +120,7 @@ async function recordReviewAction(
 ): Promise<void> {
   const { agent, before, after } = what
   const action = { type: 'reviewed', skillId: after.skill_id, detail: toReviewDetail(before, after) } as const
-  await recordAction(trx, agent, action, after.updated_at, {
+  await recordActions(trx, agent, [action], after.updated_at, {
     authenticated: after.authenticated === 1,
     reviews: before ? 0 : 1,
     authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),
@@ -142,7 +141,7 @@ const sortColumns = {
 } as const
 
 /** GET /skills/<name>/agent-reviews. */
-export async function listAgentReviews(context: StorageContext, input: Input<'listAgentReviews'>, caller: Caller) {
+export const listAgentReviews: Operation<'listAgentReviews', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('agent_reviews').where('skill_id', '=', skill.id)
   const columns = [...sortColumns[input.sort], 'id' as const]
@@ -161,12 +160,12 @@ type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
  * POST /skills/<name>/agent-reviews/<id>/helpful: one vote per agent and review; idempotent. Throws `conflict` for an
  * agent's own review, `forbidden` for a wrong token, `rate_limited`.
  */
-export async function markAgentReviewHelpful(
-  context: CommunityContext,
-  input: Input<'markAgentReviewHelpful'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<AgentReview> {
+export const markAgentReviewHelpful: Operation<'markAgentReviewHelpful', CommunityContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
   const found = await getSkill(context, input.name, caller)
   const review = await getAgentReview(context.database.read, found.id, input.id)
   await admitVote(context, review, input.agentKey, options)

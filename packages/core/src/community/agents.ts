@@ -1,4 +1,4 @@
-import { type Agent, type AgentActivity, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import { type Agent, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
 import type { CommunityContext } from './community-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -9,13 +9,13 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller, callerId } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { createToken, isTokenOf } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { AgentActionType, AgentRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
+import { linkAgent, recordActions } from './agent-actions.ts'
 
 /**
  * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
@@ -60,7 +60,7 @@ export async function insertAgent(trx: WriteTransaction, agent: { agentKey: stri
     last_seen_at: at,
   }
   await trx.insertInto('agents').values(row).execute()
-  await recordAction(trx, row, { type: 'registered', detail: 'Registered' }, at)
+  await recordActions(trx, row, [{ type: 'registered', detail: 'Registered' }], at)
   return { agent: row, agentToken: token }
 }
 
@@ -73,12 +73,12 @@ function toPlatformOfKey(agentKey: string): string {
  * POST /agents: 201 with the token for a new key, 200 without it for a known one. Changing a known agent's name
  * requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
  */
-export async function registerAgent(
-  context: CommunityContext,
-  input: Input<'registerAgent'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<Reply<Agent & { agentToken?: string }>> {
+export const registerAgent: Operation<'registerAgent', CommunityContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
   requirePlatformOfKey(input)
   await admitAgent(context, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
@@ -112,8 +112,8 @@ function needsToken(agentKey: string): RegistryError {
  * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
  * returns the new one, which is shown only in this response. The agent's user is unchanged.
  */
-export async function resetAgentToken(context: StorageContext, input: Input<'resetAgentToken'>, caller: Caller) {
-  return context.database.writer.write(async (trx) => {
+export const resetAgentToken: Operation<'resetAgentToken', StorageContext> = async (context, input, caller) =>
+  context.database.writer.write(async (trx) => {
     const agent = await getAgentByKey(trx, input.agentKey)
     const { token, hash } = createToken('sat')
     await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', agent.id).execute()
@@ -121,7 +121,6 @@ export async function resetAgentToken(context: StorageContext, input: Input<'res
     await recordAudit(trx, { caller, action: 'agent.reset_token', subject: agent.agent_key, at })
     return { agentKey: agent.agent_key, agentToken: token }
   })
-}
 
 const sortColumns = {
   trust: 'trust_score',
@@ -131,7 +130,7 @@ const sortColumns = {
 } as const
 
 /** GET /agents: highest trust first, then by key, so that pages never overlap. */
-export async function listAgents(context: StorageContext, input: Input<'listAgents'>) {
+export const listAgents: Operation<'listAgents', StorageContext> = async (context, input) => {
   const { sort, platform } = input
   const agents = context.database.read
     .selectFrom('agents')
@@ -150,12 +149,7 @@ const privateActions: readonly AgentActionType[] = ['installed', 'removed']
  * GET /agents/<agentKey>: with the latest actions on skills that the caller may see. Only the agent itself, its user
  * and administrators see what it installed.
  */
-export async function getAgent(
-  context: StorageContext,
-  input: Input<'getAgent'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<Agent & { activity: AgentActivity[] }> {
+export const getAgent: Operation<'getAgent', StorageContext> = async (context, input, caller, options = {}) => {
   const agent = await getAgentByKey(context.database.read, input.agentKey)
   const isOwn = isCallingAgent(agent, options) || isUserOf(agent, caller) || isAdministrator(caller)
   const rows = await context.database.read

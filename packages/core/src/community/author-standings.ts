@@ -7,10 +7,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import { addFacts, areNoFacts, factNames, type Facts, noFacts, pickFacts } from './standing-facts.ts'
 
-export interface Author {
-  readonly user_id: string
-  readonly username: string
-}
+export type Author = Readonly<Pick<StandingRow, 'user_id' | 'username'>>
 
 /** The inputs from which a standing is computed. */
 export interface Standing extends Author {
@@ -42,7 +39,7 @@ export async function addToStandings(
   const standingsAfter = pairs.map(({ after }) => after)
   await putStandings(trx, standingsAfter, at)
   for (const { before, after } of pairs) {
-    await settleBadges(trx, after.user_id, { current: toEarnedBadges(before), earned: toEarnedBadges(after), at })
+    await settleBadges(trx, after.user_id, { current: toBadges(before), earned: toBadges(after), at })
   }
 }
 
@@ -54,7 +51,7 @@ export async function refreshStanding(trx: WriteTransaction, userId: string, at:
   const verified = (await readVerifiedMethods(trx, [userId])).get(userId) ?? []
   const after = { ...before, verified }
   await putStandings(trx, [after], at)
-  await settleBadges(trx, userId, { current: toEarnedBadges(before), earned: toEarnedBadges(after), at })
+  await settleBadges(trx, userId, { current: toBadges(before), earned: toBadges(after), at })
 }
 
 /** Writes standings with their scores. A standing without any facts is deleted, so that it leaves no trace. */
@@ -103,8 +100,4 @@ function toStandingRow({ user_id, username, facts, verified }: Standing, at: num
 
 function isEmptyStanding({ facts, verified }: Standing): boolean {
   return areNoFacts(facts) && verified.length === 0
-}
-
-function toEarnedBadges({ facts, verified }: Standing): string[] {
-  return toBadges(facts, verified)
 }

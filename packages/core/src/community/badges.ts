@@ -36,8 +36,8 @@ export const badges: readonly Badge[] = [
 ]
 
 /** The ids of the badges earned by facts and verification methods. */
-export function toBadges(facts: Facts, methods: readonly ProofMethod[]): string[] {
-  return badges.filter((badge) => badge.isEarned(facts, methods)).map(({ id }) => id)
+export function toBadges({ facts, verified }: { facts: Facts; verified: readonly ProofMethod[] }): string[] {
+  return badges.filter((badge) => badge.isEarned(facts, verified)).map(({ id }) => id)
 }
 
 /** Adds new badges of a user and removes those that are no longer earned; runs no query if nothing changed. */

@@ -3,9 +3,8 @@ import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { sumUsesBySkill, type UseCounts } from '../catalogue/context/use-counts.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
@@ -57,10 +56,11 @@ async function creditDownloads(
   if (added.size === 0) return
   const standings = await readStandings(trx, dialect, added)
   const scores = new Map<string, number>()
-  for (const { user_id, facts, verified } of standings.map(toStanding)) {
-    const after = { ...facts, downloads: facts.downloads + added.get(user_id)! }
-    scores.set(user_id, toReputationScore(after, verified))
-    const [current, earned] = [toBadges(facts, verified), toBadges(after, verified)]
+  for (const standing of standings.map(toStanding)) {
+    const { user_id, verified } = standing
+    const facts = { ...standing.facts, downloads: standing.facts.downloads + added.get(user_id)! }
+    scores.set(user_id, toReputationScore(facts, verified))
+    const [current, earned] = [toBadges(standing), toBadges({ facts, verified })]
     await settleBadges(trx, user_id, { current, earned, at })
   }
   await sql`update standings set downloads = standings.downloads + added.n, score = scored.n, computed_at = ${at}
@@ -90,11 +90,7 @@ const hoursOfDay = 24
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
  * last. Counts by version are as public as their total; owners may group them by client too.
  */
-export async function showDownloads(
-  context: StorageContext,
-  { name, days, by }: Input<'getDownloads'>,
-  caller: Caller,
-) {
+export const showDownloads: Operation<'getDownloads', StorageContext> = async (context, { name, days, by }, caller) => {
   const skill = await getSkill(context, name, caller)
   if (by === 'client') await requireRight(context.database.read, skill, caller, 'manage')
   const { id } = skill
@@ -110,7 +106,7 @@ export async function showDownloads(
   }))
   const sum = (of: 'downloads' | 'installs') => shown.reduce((total, day) => total + day[of], 0)
   const totals = { downloads: sum('downloads'), installs: sum('installs') }
-  const groups = by === undefined ? undefined : await readGroups(context.database, { id, wanted, by, totals })
+  const groups = by === undefined ? undefined : await readGroups(context.database, id, wanted, by, totals)
   return { days: shown, total: totals.downloads, ...(groups && { groups }) }
 }
 
@@ -123,8 +119,11 @@ const groupsMax = 50
  */
 async function readGroups(
   { dialect, read }: Database,
-  { id, wanted, by, totals }: GroupsWanted,
-): Promise<NonNullable<Downloads['groups']>> {
+  id: string,
+  wanted: readonly number[],
+  by: 'version' | 'client',
+  totals: { readonly downloads: number; readonly installs: number },
+) {
   const { rows: groups } = await sql<NonNullable<Downloads['groups']>[number]>`select ${sql.ref(by)} as name,
     cast(sum(downloads) as bigint) as downloads, cast(sum(installs) as bigint) as installs from download_details
     where skill_id = ${id} and ${isOneOfNumbers(dialect, 'day', wanted)}
@@ -137,13 +136,6 @@ async function readGroups(
   return rest.downloads > 0 || rest.installs > 0
     ? [...groups, { ...rest, downloads: Math.max(0, rest.downloads), installs: Math.max(0, rest.installs) }]
     : groups
-}
-
-interface GroupsWanted {
-  readonly id: string
-  readonly wanted: readonly number[]
-  readonly by: 'version' | 'client'
-  readonly totals: { readonly downloads: number; readonly installs: number }
 }
 
 type ByDay = ReadonlyMap<number, number>
@@ -192,12 +184,7 @@ export function toDate(day: number): string {
 }
 
 /** Adds downloads, by skill id, to the day on which they happened. */
-async function addToDays(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  counts: ReadonlyMap<string, number>,
-  at: number,
-): Promise<void> {
+async function addToDays(trx: WriteTransaction, dialect: Dialect, counts: ReadonlyMap<string, number>, at: number) {
   await sql`insert into download_days (skill_id, day, downloads)
     select c.id, ${toDay(at)}, c.n from ${toCountTable(dialect, counts)} as c where true
     on conflict (day, skill_id) do update set downloads = download_days.downloads + excluded.downloads`.execute(trx)

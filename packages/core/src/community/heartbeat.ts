@@ -1,19 +1,18 @@
 import type { Kysely } from 'kysely'
-import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
+import { isVersion, toTimestamp } from '@skillstead/protocol'
 import { addInstalls } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
-import type { StoredSet } from './asker.ts'
+import { type StoredSet, type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { listUpdates } from './install-updates.ts'
-import { type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
 
 const nextHeartbeatSeconds = 3600
@@ -22,12 +21,7 @@ const nextHeartbeatSeconds = 3600
  * POST /heartbeat: what an agent should know about its installed skills, and which others it might want. The number of
  * queries does not grow with the number of skills. Writes only if the agent sends its token.
  */
-export async function heartbeat(
-  context: StorageContext,
-  input: Input<'heartbeat'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<HeartbeatResult> {
+export const heartbeat: Operation<'heartbeat', StorageContext> = async (context, input, caller, options = {}) => {
   requireOwnPlatform(input)
   const agent = await findAuthenticAgent(context, input, options)
   const stored: StoredSet = agent ? await readStoredSet(context.database.read, agent.id) : new Map()
@@ -123,8 +117,10 @@ async function recordInstalls(
 ): Promise<void> {
   const { agent, stored, installed, unseenIds } = report
   const at = context.clock.now()
-  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
-  if (!isNews && isNoDifference(compareInstalls(agent, stored, installed, unseenIds))) return
+  const isLinked = agent.user_id === null && accountId(caller) !== null
+  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinked || agent.authenticated === 0
+  const known = compareInstalls(agent, stored, installed, unseenIds)
+  if (!isNews && known.added.length + known.changed.length + known.removed.length === 0) return
   const { writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
@@ -139,10 +135,6 @@ async function recordInstalls(
   })
 }
 
-function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
-  return agent.user_id === null && accountId(caller) !== null
-}
-
 /** Ids of skills. `changed`: skills with another version, or whose owner the agent is now linked to. */
 interface Difference {
   readonly added: readonly string[]
@@ -151,10 +143,6 @@ interface Difference {
   /** Skills whose `agent_installs` increase and decrease. */
   readonly risen: readonly string[]
   readonly fallen: readonly string[]
-}
-
-function isNoDifference({ added, changed, removed }: Difference): boolean {
-  return added.length + changed.length + removed.length === 0
 }
 
 function compareInstalls(agent: AgentRow, stored: StoredSet, installed: InstalledSet, unseenIds: ReadonlySet<string>) {

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import type { Caller } from '../kernel/caller.ts'
 import { toDate } from './download-days.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { toRowTable } from '../storage/list-query.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -15,7 +14,7 @@ import type { CommunityContext } from './community-context.ts'
 export type Installer = Tables['installers']
 
 /** GET /skills/<name>/installers, for the owner: who installed the skill, latest first. */
-export async function listInstallers(context: CommunityContext, input: Input<'listInstallers'>, caller: Caller) {
+export const listInstallers: Operation<'listInstallers', CommunityContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')
   const all = context.database.read
@@ -33,11 +32,7 @@ export async function listInstallers(context: CommunityContext, input: Input<'li
 }
 
 /** Stores the last installs. Calls inside the process may be of no user of the registry; these are left out. */
-export async function putInstallers(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  rows: readonly Installer[],
-): Promise<void> {
+export async function putInstallers(trx: WriteTransaction, dialect: Dialect, rows: readonly Installer[]) {
   const columns = { skill_id: 'text', user_id: 'text', version: 'text', day: 'whole' } as const
   await sql`insert into installers (skill_id, user_id, version, day)
     select i.skill_id, i.user_id, i.version, i.day from ${toRowTable(dialect, columns, rows)} as i

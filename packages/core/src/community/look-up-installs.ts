@@ -6,8 +6,9 @@ import { readSights } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { compileListQuery } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, AgentRow, AgentSkillRow } from '../storage/tables.ts'
 import { listedCondition } from '../visibility/conditions.ts'
+import type { Input } from '../kernel/operation-input.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const knownColumns = [
@@ -18,17 +19,13 @@ const skillColumns = knownColumns.map((column) => `skills.${column}` as const)
 
 export type KnownSkill = Pick<SkillRow, (typeof knownColumns)[number]>
 
-export interface FoundSkill {
+interface FoundSkill {
   readonly skill: KnownSkill
   readonly takenDown: boolean
 }
 
 /** A skill that an agent reports as installed. */
-interface InstalledItem {
-  readonly skillName: string
-  readonly version: string
-  readonly digest?: string | undefined
-}
+type InstalledItem = Input<'heartbeat'>['installedSkills'][number]
 
 /** Why an agent should act on an item. */
 export type UpdateReason = (typeof updateReasons)[number]
@@ -154,3 +151,15 @@ export async function keepOffered(
   const rows = skillIds.length > 0 ? await selectOffered(database, { ids: skillIds, userIds }) : []
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }
+
+/** The authenticated caller, which is not compared with its own earlier reports. */
+export interface Asker {
+  readonly agent: AgentRow | undefined
+  readonly stored: StoredSet
+  readonly caller: Caller
+  /** The caller's own users: their agents do not count as similar agents. */
+  readonly userIds: ReadonlySet<string>
+}
+
+/** The stored version of each skill, by skill id. */
+export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>

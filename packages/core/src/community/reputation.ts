@@ -1,10 +1,10 @@
-import { type Reputation, toTimestamp } from '@skillstead/protocol'
+import { toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Credits, setCredits } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/find-user.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -23,7 +23,7 @@ import {
 import { countCredits, noCredits } from './skill-credit.ts'
 
 /** GET /users/<username>/reputation: all zeros for an author without a standing. */
-export async function showReputation(context: StorageContext, input: Input<'getReputation'>): Promise<Reputation> {
+export const showReputation: Operation<'getReputation', StorageContext> = async (context, input) => {
   const db = context.database.read
   const user = await getUserByName(context, input.username)
   const row = await db.selectFrom('standings').selectAll().where('user_id', '=', user.id).executeTakeFirst()
@@ -81,7 +81,7 @@ function toReputation(row: StandingRow, rank: number, badgesOf: ReadonlyMap<stri
 }
 
 /** GET /reputation/leaderboard: all authors with a score, highest first, then by name. */
-export async function listAuthors(context: StorageContext, { page, limit }: Input<'getLeaderboard'>) {
+export const listAuthors: Operation<'getLeaderboard', StorageContext> = async (context, { page, limit }) => {
   const db = context.database.read
   const offset = toOffset(page, limit)
   const rows = await db
@@ -211,12 +211,11 @@ async function findBadgeDrift(db: Kysely<Tables>, standings: ReadonlyMap<string,
     current.set(user_id, [...(current.get(user_id) ?? []), badge])
   }
   return [...current]
-    .map(([userId, ids]) => ({ userId, current: ids, earned: listEarnedBadges(standings.get(userId)) }))
+    .map(([userId, ids]) => {
+      const standing = standings.get(userId)
+      return { userId, current: ids, earned: standing ? toBadges(standing) : [] }
+    })
     .filter(({ current: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
-}
-
-function listEarnedBadges(standing: Standing | undefined): string[] {
-  return standing ? toBadges(standing.facts, standing.verified) : []
 }
 
 function isSameStanding(one: Standing, other: Standing): boolean {

@@ -1,19 +1,19 @@
-import { type Issue, type Reply, type Review, toTimestamp, type Warning } from '@skillstead/protocol'
+import { type Issue, type Review, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { toPublicName } from '../catalogue/versions/skill-document.ts'
-import { type Caller, requireAccount } from '../kernel/caller.ts'
+import { requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { IssueRow, ReviewRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { creditReview } from './skill-credit.ts'
 
 /** GET /skills/<name>/reviews: by users, newest first. Changing a review does not change its position. */
-export async function listReviews(context: StorageContext, input: Input<'listReviews'>, caller: Caller) {
+export const listReviews: Operation<'listReviews', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('reviews').where('skill_id', '=', skill.id)
   const sorted = reviews
@@ -26,11 +26,7 @@ export async function listReviews(context: StorageContext, input: Input<'listRev
 }
 
 /** POST /skills/<name>/reviews: 201, or 200 if the user changes the review. */
-export async function createReview(
-  context: CatalogueContext,
-  input: Input<'createReview'>,
-  caller: Caller,
-): Promise<Reply<Review & { warnings?: Warning[] }>> {
+export const createReview: Operation<'createReview', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   const { rating, title, body } = input
@@ -93,7 +89,7 @@ function toUserReview(row: ReviewRow, username: string): Review {
 }
 
 /** GET /skills/<name>/issues, newest first. */
-export async function listIssues(context: StorageContext, input: Input<'listIssues'>, caller: Caller) {
+export const listIssues: Operation<'listIssues', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const issues = context.database.read.selectFrom('issues').where('skill_id', '=', skill.id)
   const sorted = issues
@@ -106,7 +102,7 @@ export async function listIssues(context: StorageContext, input: Input<'listIssu
 }
 
 /** POST /skills/<name>/issues, by any signed-in user who may see the skill. */
-export async function createIssue(context: CatalogueContext, input: Input<'createIssue'>, caller: Caller) {
+export const createIssue: Operation<'createIssue', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   return context.database.writer.write(async (trx) => {

@@ -1,4 +1,4 @@
-import { RegistryError, type SkillRequest, toTimestamp, type Warning } from '@skillstead/protocol'
+import { RegistryError, type SkillRequest, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { CommunityContext } from './community-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -6,11 +6,10 @@ import { findReadableSkill } from '../catalogue/skills/find-skill.ts'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { isPublished, keepSeen } from '../visibility/decisions.ts'
 import { isAdministrator } from '../visibility/rights.ts'
-import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import { addRow, increment, removeRows } from '../storage/table-rows.ts'
@@ -18,7 +17,7 @@ import type { RequestRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** GET /requests: by votes, then newest first; or newest first. */
-export async function listRequests(context: StorageContext, input: Input<'listRequests'>, caller: Caller) {
+export const listRequests: Operation<'listRequests', StorageContext> = async (context, input, caller) => {
   const { status, sort } = input
   const db = context.database.read
   const all = db.selectFrom('requests').$if(status !== undefined, (select) => select.where('status', '=', status!))
@@ -35,12 +34,12 @@ export function getRequest(context: StorageContext, input: Input<'getRequest'>, 
 }
 
 /** POST /requests: by anyone; anonymous callers are limited per address. */
-export async function createRequest(
-  context: CommunityContext,
-  input: Input<'createRequest'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<SkillRequest & { warnings?: Warning[] }> {
+export const createRequest: Operation<'createRequest', CommunityContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
   const requesterId = accountId(caller)
   if (requesterId === null) await context.addressLimits.require('request', options.address)
   const { title, description } = input
@@ -119,7 +118,7 @@ async function readFulfillingNames(context: StorageContext, rows: readonly Reque
 }
 
 /** POST /requests/<id>/vote: one vote per user, while the request is open or in progress. Idempotent. */
-export async function voteForRequest(context: StorageContext, { id }: Input<'voteForRequest'>, caller: Caller) {
+export const voteForRequest: Operation<'voteForRequest', StorageContext> = async (context, { id }, caller) => {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
@@ -132,11 +131,8 @@ export async function voteForRequest(context: StorageContext, { id }: Input<'vot
 }
 
 /** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
-export async function withdrawRequestVote(
-  context: StorageContext,
-  { id }: Input<'withdrawRequestVote'>,
-  caller: Caller,
-): Promise<SkillRequest> {
+export const withdrawRequestVote: Operation<'withdrawRequestVote', StorageContext> = async (context, input, caller) => {
+  const { id } = input
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const isRemoved = await removeRows(trx, 'request_votes', { request_id: id, user_id: userId })
@@ -146,7 +142,7 @@ export async function withdrawRequestVote(
 }
 
 /** GET /votes: the requests that the caller voted for, newest vote first. */
-export async function listVotes(context: StorageContext, input: Input<'listVotes'>, caller: Caller) {
+export const listVotes: Operation<'listVotes', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const db = context.database.read
   const all = db.selectFrom('request_votes').where('user_id', '=', userId)
@@ -160,7 +156,7 @@ export async function listVotes(context: StorageContext, input: Input<'listVotes
 }
 
 /** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */
-export async function updateRequest(context: StorageContext, change: Input<'updateRequest'>, caller: Caller) {
+export const updateRequest: Operation<'updateRequest', StorageContext> = async (context, change, caller) => {
   const { id, status, fulfilledBy } = change
   if (fulfilledBy !== undefined && status !== 'fulfilled')
     throw invalidField('fulfilledBy', 'is only allowed with the status fulfilled.')

@@ -209,11 +209,7 @@ function mergeCounts(rows: readonly Pick<Tables['install_journal'], 'counts'>[])
 }
 
 /** Counts some installs. Returns those that the transaction had no room for. */
-async function countInstalls(
-  parts: CountingParts,
-  trx: WriteTransaction,
-  installs: HourlyCounts,
-): Promise<HourlyCounts> {
+async function countInstalls(parts: CountingParts, trx: WriteTransaction, installs: HourlyCounts) {
   const { dialect } = parts.database
   const at = parts.clock.now()
   const now = await rollAllTrends(trx, toHour(at))

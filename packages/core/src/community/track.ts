@@ -13,22 +13,14 @@ import { isOwner } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { type Caller, guest, seesPublicOnly } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { increment } from '../storage/table-rows.ts'
 import type { AgentRow, ExternalSkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-import { insertExternal } from './external-index.ts'
+import { insertExternal, enqueueScan } from './external-skills.ts'
 import { parseRepoUrl, parseSource } from './external-source.ts'
-import { enqueueScan } from './scan-external.ts'
 import { publicCondition } from '../visibility/conditions.ts'
-
-interface TrackedInstall {
-  skillName: string
-  source: 'registry' | 'github' | 'external'
-  agents: string[]
-  repoUrl?: string
-}
 
 const accepted = { accepted: true } as const
 
@@ -36,12 +28,7 @@ const accepted = { accepted: true } as const
  * POST /track: records an install and responds after the commit. Stores nothing about the caller. Installs by owners
  * and their agents of their own skills are not counted. Throws `forbidden` for a wrong token.
  */
-export async function track(
-  context: CommunityContext,
-  input: Input<'track'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<{ accepted: true }> {
+export const track: Operation<'track', CommunityContext> = async (context, input, caller, options = {}) => {
   checkRepoUrl(input)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const skill = await findInstalled(context, input, caller, options)
@@ -61,7 +48,7 @@ function toPlatform([agent]: readonly string[]): string | undefined {
 
 async function findInstalled(
   context: CommunityContext,
-  { skillName, source, repoUrl }: TrackedInstall,
+  { skillName, source, repoUrl }: Input<'track'>,
   caller: Caller,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -80,7 +67,7 @@ async function isByOwner({ database }: StorageContext, skillId: string, caller: 
 }
 
 /** Installs from GitHub must name the repository; others must not. */
-function checkRepoUrl({ source, repoUrl }: TrackedInstall): void {
+function checkRepoUrl({ source, repoUrl }: Input<'track'>): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
   throw invalidField(
     'repoUrl',

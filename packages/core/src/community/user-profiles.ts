@@ -1,4 +1,4 @@
-import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { limits, type Me, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -7,14 +7,17 @@ import { renameUser, setEmail } from '../accounts/users.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
 import { searchSkillsAs } from '../catalogue/finding/skill-search.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
-import { type Caller, guest, requireAccount, systemCaller } from '../kernel/caller.ts'
+import { type Caller, guest, requireAccount, systemCaller, type UserCaller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Input, Operation } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/webhooks.ts'
-import { countNotices } from './count-notices.ts'
+import { sql } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import { isItemSeenBy } from '../visibility/quarantine-conditions.ts'
+import { selectOrganisationsWith } from '../visibility/rights.ts'
 
 /** GET /users/me. */
 export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {
@@ -43,7 +46,7 @@ export async function getSession(context: StorageContext, _input: object, caller
 }
 
 /** PATCH /users/me: the display name, the picture and the e-mail address; null removes one of the latter. */
-export async function updateMe(context: StorageContext, input: Input<'updateMe'>, caller: Caller): Promise<Me> {
+export const updateMe: Operation<'updateMe', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
   await context.database.writer.write(async (trx) => {
@@ -63,7 +66,7 @@ export async function updateMe(context: StorageContext, input: Input<'updateMe'>
 }
 
 /** GET /users/<username>: the public profile, and a page of the public skills. */
-export async function showUser(context: CatalogueContext, input: Input<'getUser'>, caller: Caller): Promise<Profile> {
+export const showUser: Operation<'getUser', CatalogueContext> = async (context, input, caller) => {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
   const counts = await countOfUser(context, user, { all: false })
@@ -90,7 +93,7 @@ export async function showUser(context: CatalogueContext, input: Input<'getUser'
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */
-export async function readAvatar(context: StorageContext, input: Input<'getAvatar'>): Promise<Content> {
+export const readAvatar: Operation<'getAvatar', StorageContext> = async (context, input) => {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
     .selectFrom('avatars')
@@ -126,7 +129,7 @@ export async function setFollowing(
 }
 
 /** GET /users/<username>/follow: whether the caller follows the user. */
-export async function showFollowing(context: StorageContext, input: Input<'getFollow'>, caller: Caller) {
+export const showFollowing: Operation<'getFollow', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   const { read } = context.database
@@ -189,4 +192,34 @@ function hasImageSignature(contentType: string, bytes: Buffer): boolean {
 function drawAvatar(username: string): string {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="8" fill="hsl(${hue} 45% 45%)"/><text x="32" y="43" font-family="sans-serif" font-size="32" fill="#fff" text-anchor="middle">${username[0]!.toUpperCase()}</text></svg>`
+}
+
+/**
+ * Counts what a user can do something about, in one statement: invitations, offered transfers, quarantined versions,
+ * versions to review, moderated skills and failing webhooks. The inbox of the dashboard lists them.
+ */
+async function countNotices({ read }: Pick<Database, 'read'>, caller: UserCaller): Promise<number> {
+  const { userId } = caller
+  const items = read
+    .selectFrom('quarantine_items')
+    .select((eb) => eb.fn.countAll().as('items'))
+    // Administrators have a page for what only they decide.
+    .where(isItemSeenBy({ ...caller, role: 'user' }))
+  const { rows } = await sql<{ notices: number }>`select
+    (select count(*) from invitations join skills on skills.id = invitations.skill_id
+      where invitations.user_id = ${userId} and skills.state = 'live')
+    + (select count(*) from member_invitations where user_id = ${userId})
+    + (select count(*) from transfers where new_owner_id = ${userId} or new_owner_id in (${selectOrganisationsWith('manage', userId)}))
+    + (${items})
+    + (select count(*) from skills join versions on versions.skill_id = skills.id
+      join quarantined_versions on quarantined_versions.version_id = versions.id
+      where (skills.owner_id = ${userId} or skills.owner_id in (${selectOrganisationsWith('review', userId)}))
+      and skills.state in ('live', 'hidden'))
+    + (select count(*) from skills where owner_id = ${userId} and stub = 0
+      and (state in ('hidden', 'taken_down') or (state <> 'withdrawn' and moderation = 'flagged')))
+    + (select count(*) from webhooks where user_id = ${userId} and active = 1 and 'failed' =
+      (select state from outbox where partition = webhooks.id order by outbox.id desc limit 1)) as notices`.execute(
+    read,
+  )
+  return rows[0]!.notices
 }

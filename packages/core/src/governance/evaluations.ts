@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Evaluation, hasRunOfEachCase, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import { type Evaluation, hasRunOfEachCase, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { getVersion } from '../catalogue/skills/read-skill.ts'
 import { type RefreshContext, refreshSkill } from '../catalogue/skills/refresh-skill.ts'
 import { findSignatureProblem } from '../catalogue/versions/signed-result.ts'
 import { toResult, toResultColumns } from '../catalogue/versions/version-evaluations.ts'
-import { type Caller, requireAccount, requireUser } from '../kernel/caller.ts'
+import { requireAccount, requireUser } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { readSshKey } from '../kernel/ssh-signature.ts'
 import type { LogDraft } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -26,7 +26,7 @@ const earliestMs = Date.UTC(2020, 0)
 const aheadMsMax = 5 * 60_000
 
 /** GET /skills/<name>/versions/<version>/evaluations, for callers who may read the skill; the last posted first. */
-export async function listEvaluations(context: StorageContext, input: Input<'listEvaluations'>, caller: Caller) {
+export const listEvaluations: Operation<'listEvaluations', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
   const evaluations = context.database.read
@@ -43,11 +43,7 @@ export async function listEvaluations(context: StorageContext, input: Input<'lis
  * replaces an earlier one of the user, or is the same. Another result that is not later than the user's last one is
  * refused: it is a replay.
  */
-export async function createEvaluation(
-  context: GovernanceContext,
-  input: Input<'createEvaluation'>,
-  caller: Caller,
-): Promise<Reply<Evaluation>> {
+export const createEvaluation: Operation<'createEvaluation', GovernanceContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   requireWithinLimit(caller, found.full_name)
@@ -98,11 +94,7 @@ export async function createEvaluation(
 }
 
 /** DELETE /skills/<name>/versions/<version>/evaluations/<username>, by the author or an administrator. */
-export async function deleteEvaluation(
-  context: GovernanceContext,
-  input: Input<'deleteEvaluation'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteEvaluation: Operation<'deleteEvaluation', GovernanceContext> = async (context, input, caller) => {
   const user = requireUser(caller)
   const { username } = input
   const found = await getSkill(context, input.name, caller)

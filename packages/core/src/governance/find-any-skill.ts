@@ -1,6 +1,6 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import { getSkill } from '../catalogue/skills/find-skill.ts'
+import { getSkill, selectByFullName, selectByHolder } from '../catalogue/skills/find-skill.ts'
 import { findForkSource } from '../catalogue/skills/show-details.ts'
 import { hasRight, isAdministrator, requireRight } from '../visibility/rights.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -11,11 +11,7 @@ export async function getDecidedSkill(context: StorageContext, ref: string, call
 }
 
 /** Finds a skill in any state for its owner or an administrator; undefined for other callers. */
-export async function findDecidedSkill(
-  context: StorageContext,
-  ref: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
+export async function findDecidedSkill(context: StorageContext, ref: string, caller: Caller) {
   if (caller.kind === 'guest') return undefined
   const skill = await findAnySkill(context, ref, caller)
   if (!skill) return undefined
@@ -49,19 +45,8 @@ async function findAnySkill(context: StorageContext, ref: string, caller: Caller
 
 /** The caller's own skill takes precedence over another skill with that short name, as in every lookup. */
 async function findByShortName(context: StorageContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
-  const own = await context.database.read
-    .selectFrom('skills')
-    .selectAll()
-    .where('owner_id', '=', requireUser(caller).userId)
-    .where('name', '=', name)
-    .where('skills.state', '!=', 'withdrawn')
-    .executeTakeFirst()
-  if (own) return own
-  return context.database.read
-    .selectFrom('holders')
-    .innerJoin('skills', 'skills.id', 'holders.skill_id')
-    .selectAll('skills')
-    .where('holders.name', '=', name)
-    .where('skills.state', '!=', 'withdrawn')
-    .executeTakeFirst()
+  const { read } = context.database
+  const [own] = await selectByFullName(read, { fullName: `${requireUser(caller).username}/${name}` })
+  if (own && own.state !== 'withdrawn') return own
+  return (await selectByHolder(read, { name }))[0]
 }

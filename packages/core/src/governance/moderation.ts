@@ -1,33 +1,34 @@
-import { type ModeratedSkill, type Moderation, RegistryError, type Report, toTimestamp } from '@skillstead/protocol'
-import { sql, type SqlBool } from 'kysely'
+import {
+  type ModeratedSkill,
+  type Moderation,
+  RegistryError,
+  toTimestamp,
+  type Report,
+  withoutUndefined,
+} from '@skillstead/protocol'
+import { sql, type SqlBool, type Kysely, type SelectQueryBuilder } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChangedSkill } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
-import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
-import type { toPage } from '../kernel/paging.ts'
+import { type Caller, requireAccount, accountId } from '../kernel/caller.ts'
+import type { Operation, Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, ReportRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
-import { findOpenReport, insertReport, selectReports, toAdministratorReport } from './reports.ts'
+import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
+import { newId } from '../kernel/ids.ts'
+import type { GovernanceContext } from './governance-context.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
-interface ModerationDecision {
-  readonly state: SkillRow['moderation']
-  readonly reason: string
-}
+type ModerationDecision = Pick<Input<'moderateSkill'>, 'state' | 'reason'>
 
 /**
  * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
  */
-export async function moderateSkill(
-  context: CatalogueContext,
-  input: Input<'moderateSkill'>,
-  caller: Caller,
-): Promise<Moderation> {
+export const moderateSkill: Operation<'moderateSkill', CatalogueContext> = async (context, input, caller) => {
   const skill = await getDecidedSkill(context, input.name, caller)
   return readModeration(context, await changeModeration(context, caller, skill, input))
 }
@@ -36,7 +37,7 @@ export async function moderateSkill(
  * Applies a decision and runs `also` in the same transaction. If nothing changes and no reason is given, the previous
  * reason stays. Returns the current row.
  */
-export function changeModeration(
+function changeModeration(
   context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
@@ -62,13 +63,8 @@ export function changeModeration(
 const shownMax = 100
 
 /** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
-export async function getModeration(
-  context: StorageContext,
-  input: Input<'getModeration'>,
-  caller: Caller,
-): Promise<Moderation> {
-  return readModeration(context, await getDecidedSkill(context, input.name, caller))
-}
+export const getModeration: Operation<'getModeration', StorageContext> = async (context, input, caller) =>
+  readModeration(context, await getDecidedSkill(context, input.name, caller))
 
 /** The moderation state of a skill, its owner's appeals and its takedown cases, without the names of reporters. */
 async function readModeration(context: StorageContext, skill: SkillRow): Promise<Moderation> {
@@ -99,10 +95,7 @@ async function readModeration(context: StorageContext, skill: SkillRow): Promise
 }
 
 /** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
-export async function listModerated(
-  context: StorageContext,
-  { state, ...page }: Input<'listModerated'>,
-): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
+export const listModerated: Operation<'listModerated', StorageContext> = async (context, { state, ...page }) => {
   const moderated = context.database.read
     .selectFrom('skills')
     // The condition must equal that of the partial index, so that the planner uses the index.
@@ -124,11 +117,7 @@ export async function listModerated(
 }
 
 /** POST /skills/<name>/appeal, for the owner of a flagged or hidden skill. Only one appeal may be open at a time. */
-export async function appealModeration(
-  context: StorageContext,
-  input: Input<'appealModeration'>,
-  caller: Caller,
-): Promise<Report> {
+export const appealModeration: Operation<'appealModeration', StorageContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const skill = await getOwnSkill(context, input.name, caller)
   const row = await context.database.writer.write(async (trx) => {
@@ -157,4 +146,143 @@ async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Pro
       'conflict',
       `There is already an open appeal about ${now.full_name}. Wait for the decision.`,
     )
+}
+
+/** The skill's state after a report or an appeal was upheld. */
+const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
+
+/** GET /reports, for administrators: oldest first. */
+export const listReports: Operation<'listReports', StorageContext> = async (context, input) => {
+  const db = context.database.read
+  const given = withoutUndefined({ 'reports.status': input.status, 'reports.kind': input.kind })
+  const matching = db.selectFrom('reports').where((eb) => eb.and(given))
+  const sorted = selectReports(db)
+    .where((eb) => eb.and(given))
+    .orderBy('reports.id')
+  const { rows, paging } = await readPage(matching, sorted, input)
+  return { reports: rows.map(toAdministratorReport), ...paging }
+}
+
+/** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
+export const decideReport: Operation<'decideReport', CatalogueContext> = async (context, verdict, caller) => {
+  const report = await getNamedReport(context, verdict.id)
+  const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
+  if (verdict.status === 'dismissed') {
+    await context.database.writer.write(decide)
+  } else {
+    const skills = context.database.read.selectFrom('skills').selectAll()
+    const skill = await skills.where('id', '=', report.skill_id).executeTakeFirstOrThrow()
+    const decision = { state: outcomes[report.kind], reason: verdict.note }
+    await changeModeration(context, caller, skill, decision, decide)
+  }
+  return toAdministratorReport(await getNamedReport(context, verdict.id))
+}
+
+async function getNamedReport(context: StorageContext, id: string): Promise<NamedReport> {
+  const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
+  if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
+  return report
+}
+
+async function closeReport(
+  trx: WriteTransaction,
+  { kind, full_name }: NamedReport,
+  { id, status, note }: Input<'decideReport'>,
+  caller: Caller,
+  at: number,
+): Promise<void> {
+  const closed = await trx
+    .updateTable('reports')
+    .set({ status, note, decided_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .returning('id')
+    .executeTakeFirst()
+  if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was already decided, which is final.`)
+  await recordAudit(trx, { caller, action: `${kind}.${status}`, subject: full_name, at, data: { id, note } })
+}
+
+/**
+ * POST /skills/<name>/report, for callers who may see the skill. A user who reports the skill again gets the open
+ * report.
+ */
+export const reportSkill: Operation<'reportSkill', GovernanceContext> = async (
+  context,
+  input,
+  caller,
+  options = {},
+) => {
+  const found = await getSkill(context, input.name, caller)
+  const reporterId = accountId(caller)
+  if (reporterId === null) {
+    await context.addressLimits.require('report', options.address, found.id)
+    await context.addressLimits.require('reports', options.address)
+  }
+  const { id, created_at } = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
+    const open = reporterId !== null && (await findOpenReport(trx, { kind: 'report', skillId: skill.id, reporterId }))
+    if (open) return open
+    const { reason, details } = input
+    const row = { kind: 'report' as const, skill_id: skill.id, reason, details, reporter_id: reporterId }
+    return insertReport(trx, row, context.clock.now())
+  })
+  return { id, status: 'open' as const, createdAt: toTimestamp(created_at) }
+}
+
+/** The open appeal about a skill, or a user's open report. */
+function findOpenReport(
+  trx: WriteTransaction,
+  of: { kind: ReportRow['kind']; skillId: string; reporterId?: string },
+): Promise<ReportRow | undefined> {
+  return trx
+    .selectFrom('reports')
+    .selectAll()
+    .where('skill_id', '=', of.skillId)
+    .where('kind', '=', of.kind)
+    .where('status', '=', 'open')
+    .$if(of.reporterId !== undefined, (select) => select.where('reporter_id', '=', of.reporterId!))
+    .executeTakeFirst()
+}
+
+/** Stores a report or appeal for administrators to decide. */
+async function insertReport(
+  trx: WriteTransaction,
+  report: Pick<ReportRow, 'kind' | 'skill_id' | 'reason' | 'details' | 'reporter_id'>,
+  now: number,
+): Promise<ReportRow> {
+  const row: ReportRow = { ...report, id: newId(), status: 'open', note: '', created_at: now, decided_at: null }
+  await trx.insertInto('reports').values(row).execute()
+  return row
+}
+
+/** A report with the current name of its skill and its author. */
+interface NamedReport extends ReportRow {
+  readonly full_name: string
+  readonly username: string | null
+}
+
+/** Reports and appeals, as a query to filter. */
+function selectReports(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'reports' | 'skills' | 'users', NamedReport> {
+  return db
+    .selectFrom('reports')
+    .innerJoin('skills', 'skills.id', 'reports.skill_id')
+    .leftJoin('users', 'users.id', 'reports.reporter_id')
+    .selectAll('reports')
+    .select(['skills.full_name', 'users.username'])
+}
+
+/** A report as administrators see it. The author of an appeal may see all fields of it. */
+function toAdministratorReport(row: NamedReport): Report {
+  return {
+    id: row.id,
+    kind: row.kind,
+    skill: { fullName: row.full_name },
+    reason: row.reason,
+    details: row.details,
+    reporter: row.username === null ? null : { username: row.username },
+    status: row.status,
+    note: row.note,
+    createdAt: toTimestamp(row.created_at),
+    decidedAt: row.decided_at === null ? null : toTimestamp(row.decided_at),
+  }
 }

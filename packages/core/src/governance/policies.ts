@@ -1,11 +1,20 @@
-import { type Policy, type PolicyRefusal, toTimestamp, withoutUndefined } from '@skillstead/protocol'
+import {
+  type Policy,
+  type PolicyRefusal,
+  toTimestamp,
+  withoutUndefined,
+  type Access,
+  matchesPattern,
+  type MemberRole,
+  type Security,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getOrganisation, requireMemberRight } from '../accounts/organisations.ts'
 import type { Judged, PolicyJudgement } from '../catalogue/context/ports.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { unreadAccess } from '../catalogue/versions/inspection.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import { readPages } from '../storage/pages.ts'
@@ -13,12 +22,11 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { parseJson, type SkillRow, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findRoles, requireRight } from '../visibility/rights.ts'
-import { findRefusals, type Submission } from './policy-rules.ts'
 
 const noPolicy: Policy = {}
 
 /** GET /organisations/<name>/policy, for members and administrators. */
-export async function getPolicy(context: StorageContext, { organisation }: Input<'getPolicy'>, caller: Caller) {
+export const getPolicy: Operation<'getPolicy', StorageContext> = async (context, { organisation }, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, organisation)
   await requireMemberRight(read, row, caller, 'read')
@@ -26,27 +34,23 @@ export async function getPolicy(context: StorageContext, { organisation }: Input
 }
 
 /** PUT /organisations/<name>/policy. */
-export async function setPolicy(context: StorageContext, { organisation, policy }: Input<'setPolicy'>, caller: Caller) {
-  return context.database.writer.write(async (trx) => {
+export const setPolicy: Operation<'setPolicy', StorageContext> = async (context, { organisation, policy }, caller) =>
+  context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
     await requireMemberRight(trx, row, caller, 'administer')
     return putPolicy(context, trx, { id: row.id, subject: row.username, action: 'organisation.policy', policy }, caller)
   })
-}
 
 /** GET /skills/<name>/policy, for those who may publish the skill or review its versions. */
-export async function getSkillPolicy(context: StorageContext, { name }: Input<'getSkillPolicy'>, caller: Caller) {
+export const getSkillPolicy: Operation<'getSkillPolicy', StorageContext> = async (context, { name }, caller) => {
   const skill = await getSkill(context, name, caller)
   await requireRight(context.database.read, skill, caller, 'readPrivate')
   return readPolicy(context.database.read, skill.id)
 }
 
 /** PUT /skills/<name>/policy: of a skill of an organisation, only by those who administer the organisation. */
-export async function setSkillPolicy(
-  context: StorageContext,
-  { name, policy }: Input<'setSkillPolicy'>,
-  caller: Caller,
-) {
+export const setSkillPolicy: Operation<'setSkillPolicy', StorageContext> = async (context, input, caller) => {
+  const { name, policy } = input
   const found = await getSkill(context, name, caller)
   return context.database.writer.write(async (trx) => {
     const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()
@@ -58,7 +62,7 @@ export async function setSkillPolicy(
 }
 
 /** POST /organisations/<name>/policy/test: judges the latest versions of all live skills by a policy. */
-export async function testPolicy(context: StorageContext, input: Input<'testPolicy'>, caller: Caller) {
+export const testPolicy: Operation<'testPolicy', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, row, caller, 'administer')
@@ -172,4 +176,75 @@ async function putPolicy(
   }
   await recordAudit(trx, { caller, action, subject, at, data: { policy } })
   return readPolicy(trx, id)
+}
+
+/** The properties of a skill that a policy judges. */
+interface Submission {
+  readonly name: string
+  readonly license: string
+  readonly category: string
+  readonly keywords: readonly string[]
+  readonly repository: string
+  /** Whether the change makes the skill public. */
+  readonly becomesPublic: boolean
+  /** The roles of the publisher on the skill. */
+  readonly roles: readonly MemberRole[]
+  /** The version; undefined if only settings change. */
+  readonly version?:
+    | { readonly size: number; readonly verdict: Security['verdict']; readonly access: Access }
+    | undefined
+}
+
+type Rule = (policy: Policy, submission: Submission) => string | false | undefined
+
+/** The rules, each with the field of the policy that it reads; a rule returns why a submission breaks it. */
+const rules: Readonly<Partial<Record<keyof Policy, Rule>>> = {
+  verdict: ({ verdict: worst }, { version }) =>
+    worst !== undefined &&
+    version !== undefined &&
+    (version.verdict === 'dangerous' || (version.verdict === 'caution' && worst === 'safe')) &&
+    `The scan says ${version.verdict}; at most ${worst} is accepted.`,
+  licenses: ({ licenses }, { license }) =>
+    licenses?.every((one) => one.toLowerCase() !== license.toLowerCase()) &&
+    `The licence ${license === '' ? 'is missing' : `is ${license}`}; accepted are ${licenses.join(', ') || 'none'}.`,
+  withoutAccess({ withoutAccess = [] }, { version }) {
+    const used = withoutAccess.filter((kind) => version !== undefined && version.access[kind].length > 0)
+    return (
+      used.length > 0 && `It uses ${used.map((kind) => `${kind} (${version!.access[kind].join(', ')})`).join(' and ')}.`
+    )
+  },
+  hosts({ hosts }, { version }) {
+    const others = version?.access.hosts.filter((host) => hosts?.every((pattern) => !matchesPattern(pattern, host)))
+    return (
+      hosts &&
+      others &&
+      others.length > 0 &&
+      `It contacts ${others.join(', ')}; accepted are ${hosts.join(', ') || 'none'}.`
+    )
+  },
+  requires({ requires = [] }, submission) {
+    const missing = requires.filter((field) => submission[field].length === 0)
+    return missing.length > 0 && `It has no ${missing.join(', ')}.`
+  },
+  sizeMax: ({ sizeMax }, { version }) =>
+    sizeMax !== undefined &&
+    version !== undefined &&
+    version.size > sizeMax &&
+    `It has ${version.size} bytes; at most ${sizeMax} are accepted.`,
+  namePattern: ({ namePattern }, { name }) =>
+    namePattern !== undefined &&
+    !matchesPattern(namePattern, name) &&
+    `The name ${name} does not match ${namePattern}.`,
+  publicBy: ({ publicBy }, { becomesPublic, roles }) =>
+    becomesPublic &&
+    publicBy?.every((role) => !roles.includes(role)) &&
+    `Only ${publicBy.join(' or ') || 'no role'} may make a skill public.`,
+}
+
+/** Every rule of a policy that a submission breaks. */
+function findRefusals(policy: Policy, submission: Submission): PolicyRefusal[] {
+  return Object.entries(rules).flatMap(([field, rule]) => {
+    const message = rule(policy, submission)
+    return message ? [{ path: `policy.${field}`, message }] : []
+  })
 }

@@ -1,4 +1,4 @@
-import { limits, type Recall, type Recalls, RegistryError } from '@skillstead/protocol'
+import { limits, type Recall, RegistryError } from '@skillstead/protocol'
 import { parseVersionRange, rangeForms } from '@skillstead/skill-format'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
@@ -19,7 +19,7 @@ import {
 import type { Caller } from '../kernel/caller.ts'
 import { invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Input } from '../kernel/operation-input.ts'
+import type { Operation } from '../kernel/operation-input.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -35,11 +35,7 @@ const knownMax = 100
  * versions in the range and those published later. Throws `invalid_request` for a range that is not valid or in which no
  * version is or can follow the latest ones.
  */
-export async function recallSkill(
-  context: GovernanceContext,
-  input: Input<'recallSkill'>,
-  caller: Caller,
-): Promise<Recall> {
+export const recallSkill: Operation<'recallSkill', GovernanceContext> = async (context, input, caller) => {
   const found = await getDecidedSkill(context, input.name, caller)
   const range = readRange(input.range)
   const reason = input.reason.replaceAll(/\s+/g, ' ').trim()
@@ -77,11 +73,7 @@ function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): Stor
  * for one of an administrator if the caller is none. The answer lists in `stillRecalled`
  * the versions that another recall still covers.
  */
-export async function endRecall(
-  context: GovernanceContext,
-  input: Input<'endRecall'>,
-  caller: Caller,
-): Promise<Recall> {
+export const endRecall: Operation<'endRecall', GovernanceContext> = async (context, input, caller) => {
   const found = await getDecidedSkill(context, input.name, caller)
   const active = requireRecall(found, input.id)
   const ended = { ...active, endedAt: active.endedAt ?? context.clock.now() }
@@ -107,11 +99,7 @@ export async function endRecall(
 }
 
 /** GET /skills/<name>/recalls: for the owner and administrators also the numbers of agents and users that have a recalled version. */
-export async function listRecalls(
-  context: GovernanceContext,
-  input: Input<'listRecalls'>,
-  caller: Caller,
-): Promise<Recalls> {
+export const listRecalls: Operation<'listRecalls', GovernanceContext> = async (context, input, caller) => {
   const { read } = context.database
   const skill = (await findDecidedSkill(context, input.name, caller)) ?? (await getSkill(context, input.name, caller))
   const all = readRecalls(skill)
@@ -185,10 +173,7 @@ async function toRecall(recall: StoredRecall, versions: readonly string[]): Prom
 }
 
 /** How many agents and users have a recalled version, by heartbeats and installs, without names. */
-async function readKnown(
-  { database: { read } }: StorageContext,
-  { id }: SkillRow,
-): Promise<NonNullable<Recalls['known']>> {
+async function readKnown({ database: { read } }: StorageContext, { id }: SkillRow) {
   const recalled = read
     .selectFrom('versions')
     .select('version')

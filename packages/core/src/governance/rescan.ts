@@ -12,14 +12,16 @@ import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
 import { selectListedVersions } from '../catalogue/versions/skill-document.ts'
 import { findBaseline } from '../catalogue/versions/version-changes.ts'
 import { readFileRows, readPackageFiles } from '../catalogue/versions/version-files.ts'
-import { type Caller, systemCaller } from '../kernel/caller.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { findUnscannedVersions, type WaitingVersion, type Rescan } from './outdated-scans.ts'
+import type { Operation } from '../kernel/operation-input.ts'
+import { addRow } from '../storage/table-rows.ts'
+import { isDeepStrictEqual } from 'node:util'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -55,11 +57,7 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
 }
 
 /** POST /scans, for administrators: rescans everything, even with unchanged rules. */
-export async function startRescan(
-  context: CatalogueContext,
-  _input: object,
-  caller: Caller,
-): Promise<{ waiting: number }> {
+export const startRescan: Operation<'startRescan', CatalogueContext> = async (context, _input, caller) => {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
     await beginRescan(context, trx, { before: at })
@@ -69,10 +67,7 @@ export async function startRescan(
 }
 
 /** The number of versions without a scan by the current rules. */
-export async function countUnscanned({
-  database,
-  scanRules,
-}: Pick<GovernanceContext, 'database' | 'scanRules'>): Promise<number> {
+export async function countUnscanned({ database, scanRules }: Pick<GovernanceContext, 'database' | 'scanRules'>) {
   const scanned = database.read.selectFrom('scans').where('rules_version', '=', scanRules.version)
   return (await countRows(database.read.selectFrom('versions'))) - (await countRows(scanned))
 }
@@ -123,7 +118,7 @@ async function rescanBatch(context: CatalogueContext): Promise<void> {
       if (isQuarantined) await quarantineRescanned(context, trx, version)
     }
     // If the rescan was restarted meanwhile, leave its position at the start.
-    if (isSameRescan(await readRescan(trx), walk)) await putRescan(trx, { ...walk, ...after })
+    if (isDeepStrictEqual(await readRescan(trx), walk)) await putRescan(trx, { ...walk, ...after })
   })
 }
 
@@ -150,7 +145,9 @@ async function rescanAll(context: CatalogueContext, versions: readonly WaitingVe
     const spentMs = performance.now() - startedMs
     workedMs += spentMs
     await setImmediate()
-    if (context.traffic.calls !== calls) await restAfterBatch(spentMs * restTimes, context.closing)
+    const isBusy = context.traffic.calls !== calls
+    const pause = { signal: context.closing, ref: false }
+    if (isBusy) await setTimeout(spentMs * restTimes, undefined, pause).catch(() => {})
   }
   return scans
 }
@@ -200,19 +197,11 @@ async function quarantineRescanned(
 ) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const at = context.clock.now()
-  await trx
-    .insertInto('quarantined_versions')
-    .values({ version_id: versionId, quarantined_at: at })
-    .onConflict((conflict) => conflict.column('version_id').doNothing())
-    .execute()
+  await addRow(trx, 'quarantined_versions', { version_id: versionId, quarantined_at: at })
   if (!(await markYanked(trx, versionId, true))) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'yank', versionId }, at })
   const subject = `${before.full_name}@${number}`
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
-}
-
-async function restAfterBatch(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
 }
 
 async function readRescan(db: Kysely<Tables>): Promise<Rescan | undefined> {
@@ -224,6 +213,94 @@ async function putRescan(trx: WriteTransaction, walk: Rescan): Promise<void> {
   await putMeta(trx, metaKey, JSON.stringify(walk))
 }
 
-function isSameRescan(now: Rescan | undefined, walk: Rescan): boolean {
-  return JSON.stringify(now) === JSON.stringify(walk)
+/** Skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */
+const rangeRows = 500
+
+/**
+ * The position of a rescan in the list of all versions: first the latest versions of skills, then all other versions.
+ */
+interface ScanCursor {
+  readonly phase: 'latest' | 'rest' | 'done'
+  /** The rescan continues after this id: of a skill at first, then of a version. */
+  readonly after: string
+  /** Scans older than this are repeated, in milliseconds since 1970. */
+  readonly before: number
+}
+
+/** The position of the rescan in the catalogue, as stored in `meta`. */
+interface Rescan extends ScanCursor {
+  /** The version of the rules that the rescan applies. */
+  readonly rules: string
+}
+
+/** A version without a scan by the current rules. */
+interface WaitingVersion {
+  readonly id: string
+  readonly skillId: string
+  readonly number: string
+  readonly digest: string
+  /** Size of the content of the version, in bytes. */
+  readonly size: number
+  /** The position after this version. */
+  readonly cursor: string
+}
+
+/**
+ * The next versions without a scan by the current rules, and the position after them. The catalogue is read in ranges,
+ * because SQLite blocks the event loop while it looks for versions.
+ */
+async function findUnscannedVersions(
+  db: Kysely<Tables>,
+  walk: Rescan,
+  limit: number,
+): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
+  for (let { after } = walk; ;) {
+    const end = await findRangeEnd(db, walk.phase, after)
+    const found = await selectUnscannedVersions(db, walk, { after, end }).limit(limit).execute()
+    const last = found.length < limit ? end : found.at(-1)!.cursor
+    if (last === undefined) return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
+    if (found.length > 0) return { found, next: { phase: walk.phase, after: last } }
+    after = last
+    await setImmediate()
+  }
+}
+
+/** The id at which a range after another id ends; undefined if fewer rows follow. */
+async function findRangeEnd(db: Kysely<Tables>, phase: Rescan['phase'], after: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom(phase === 'latest' ? 'skills' : 'versions')
+    .select('id')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(1)
+    .offset(rangeRows - 1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+function selectUnscannedVersions(
+  db: Kysely<Tables>,
+  walk: Rescan,
+  { after, end }: { readonly after: string; readonly end: string | undefined },
+) {
+  const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'
+  return db
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .leftJoin('version_access', 'version_access.version_id', 'versions.id')
+    .select(['versions.id', 'versions.skill_id as skillId', 'versions.version as number', `${cursor} as cursor`])
+    .select(['versions.digest', 'versions.size'])
+    .$if(walk.phase === 'latest', (select) => select.whereRef('versions.version', '=', 'skills.latest_version'))
+    .where((eb) =>
+      eb.or([
+        eb('scans.version_id', 'is', null),
+        eb.and([eb('version_access.version_id', 'is not', null), eb('outline', 'is', null)]),
+        eb('scans.rules_version', '!=', walk.rules),
+        eb('scans.scanned_at', '<', walk.before),
+      ]),
+    )
+    .where(cursor, '>', after)
+    .$if(end !== undefined, (select) => select.where(cursor, '<=', end!))
+    .orderBy(cursor)
 }

@@ -23,10 +23,7 @@ const everyMs = hourMs
 type RulesSource = Pick<StoredRules, 'source' | 'keys'>
 
 /** Checks the source of the bundle of rules once an hour. A failed check leaves the installed bundle in use. */
-export async function scheduleRulesUpdates(
-  context: GovernanceContext,
-  onError: (error: unknown) => void,
-): Promise<void> {
+export async function scheduleRulesUpdates(context: GovernanceContext, onError: (error: unknown) => void) {
   context.outbox.handle(topic, {
     retryDelaysMs: [],
     async handle() {
@@ -46,11 +43,7 @@ export async function scheduleRulesUpdates(
  * that another key signed, that has invalid rules, or that is older than the installed one, and what the HTTP client
  * throws. A change to keys that did not sign the installed bundle forgets that bundle's release.
  */
-export async function followRules(
-  context: GovernanceContext,
-  given: RulesSource,
-  caller: Caller = systemCaller,
-): Promise<StoredRules> {
+export async function followRules(context: GovernanceContext, given: RulesSource, caller: Caller = systemCaller) {
   const bundle = await readVerifiedBundle(context, given)
   return context.database.writer.write(async (trx) => {
     const stored = await installBundle(context, trx, { ...given, bundle })
@@ -141,12 +134,7 @@ async function installBundle(
 }
 
 /** Makes all nodes load the rules, and starts a rescan with them. */
-async function announceRules(
-  context: GovernanceContext,
-  trx: WriteTransaction,
-  version: string,
-  at: number,
-): Promise<void> {
+async function announceRules(context: GovernanceContext, trx: WriteTransaction, version: string, at: number) {
   await appendChange(trx, { kind: 'rules', subject: '', at, entries: [] })
   await rescanWith(context, trx, version)
 }

@@ -1,13 +1,9 @@
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
-import type { ChangeKind } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.ts'
 
 /** One change of the catalogue, as published to caches and indexes. */
-export interface Change {
-  readonly seq: number
-  readonly kind: ChangeKind
-  readonly subject: string
-}
+export type Change = Readonly<Pick<Tables['changes'], 'seq' | 'kind' | 'subject'>>
 
 interface ChangeListener {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void
@@ -127,7 +123,7 @@ export class ChangeFollower {
 
   /** Reads and delivers a page of changes. Returns whether there may be more. */
   async #readPage(): Promise<boolean> {
-    const rows = await readChanges(this.#database, this.#position)
+    const rows = await selectChanges(this.#database.read, { after: this.#position })
     if (await this.#lacksSome(rows)) {
       this.#position = await readLastChange(this.#database)
       for (const follower of this.#followers) loseChanges(follower)
@@ -147,7 +143,7 @@ export class ChangeFollower {
     this.#isDoubtful = false
     if ((await readLastChange(this.#database)) === this.#position) return false
     // Another commit may have added a change after the first read.
-    const [next] = await readChanges(this.#database, this.#position)
+    const [next] = await selectChanges(this.#database.read, { after: this.#position })
     return next?.seq !== this.#position + 1
   }
 
@@ -179,10 +175,6 @@ export async function readLastChange(database: Database): Promise<number> {
 /** A row of counter updates can list many subjects, separated by commas. */
 function toSingleChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
-}
-
-function readChanges(database: Database, after: number): Promise<Change[]> {
-  return selectChanges(database.read, { after })
 }
 
 const selectChanges = compileQuery((db, param: Param<{ after: number }>) =>

@@ -2,17 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../storage/tables.ts'
 import { appendLeaf, hashLeaf, rootOf } from './merkle.ts'
-import type { TreeRows } from './tree-rows.ts'
-import { readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './log-tree.ts'
+import { type TreeRows, readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './log-tree.ts'
 
 type Db = Kysely<Tables>
 
 /** An entry with its hash in the tree. */
-interface CheckedRow {
-  readonly seq: number
-  readonly hash: Uint8Array
-  readonly entry: string
-}
+type CheckedRow = Readonly<Pick<Tables['log'], 'seq' | 'hash' | 'entry'>>
 
 /** A tree with its entries: of this node's own log, or of the local copy of an upstream's log. */
 export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
@@ -26,11 +21,7 @@ export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
 }
 
 /** Returns a sentence about the first mismatch between the stored tree and its entries; undefined if there is none. */
-export async function findTreeProblem<Row extends CheckedRow>(
-  db: Db,
-  head: TreeHead,
-  tree: CheckedTree<Row>,
-): Promise<string | undefined> {
+export async function findTreeProblem<Row extends CheckedRow>(db: Db, head: TreeHead, tree: CheckedTree<Row>) {
   const frontier: Buffer[] = []
   for (let size = 0; size < head.size; size += tileHashes) {
     await setImmediate()

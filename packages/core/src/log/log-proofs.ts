@@ -2,8 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
 import { foldProof, toInclusionRanges, toNodes, toRoot, type LeafRange, type TreeNode } from './merkle.ts'
 import { loadTiles, toTileNode, toTileKey, type TileRef } from './tiles.ts'
-import { readerOf, type TreeReader } from './tree-rows.ts'
-import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
+import { readerOf, type TreeReader, readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
 
 /** Proof that an entry is in the log. Any client can verify it with the root of a checkpoint. Hashes are base64. */
 export interface InclusionProof {

@@ -127,12 +127,7 @@ export function toSignatureLines(origin: string, text: string, keys: readonly Si
 }
 
 /** One cosignature line per key, with the time at which it signs the checkpoint (C2SP tlog-cosignature). */
-export function toCosignatureLines(
-  origin: string,
-  text: string,
-  seconds: number,
-  keys: readonly SigningKey[],
-): string[] {
+export function toCosignatureLines(origin: string, text: string, seconds: number, keys: readonly SigningKey[]) {
   const bytes = Buffer.from(toCosignedText(text, seconds))
   return keys.map(({ publicKey, privateKey }) =>
     toCosignatureLine(origin, publicKey, { seconds, signature: sign(null, bytes, privateKey) }),

@@ -151,11 +151,7 @@ const candidatesMin = 64
 const candidateBytesMax = 2 * 1024 * 1024
 
 /** Reads candidates and compares them with a text. Returns the most similar version of each skill, best match first. */
-export async function compareCandidates(
-  context: StorageContext,
-  body: ComparedBody,
-  candidates: readonly Candidate[],
-): Promise<Match[]> {
+export async function compareCandidates(context: StorageContext, body: ComparedBody, candidates: readonly Candidate[]) {
   const sources = await readSkillMdRows(
     context,
     candidates.map(({ versionId }) => versionId),

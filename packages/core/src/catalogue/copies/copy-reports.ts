@@ -4,7 +4,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { hasRow } from '../../storage/table-rows.ts'
@@ -17,7 +17,7 @@ import { comparerWith } from '../sketches/similarity.ts'
 import { canSee } from '../../visibility/decisions.ts'
 
 /** POST /skills/<name>/report-copy: stores a report, with the similarity, for administrators to decide. */
-export async function reportCopy(context: CatalogueContext, input: Input<'reportCopy'>, caller: Caller) {
+export const reportCopy: Operation<'reportCopy', CatalogueContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const skill = await getSkill(context, input.name, caller)
   const original = await getOriginal(context, input.originalSkillId, caller)
@@ -54,7 +54,7 @@ async function getOriginal(context: StorageContext, ref: string, caller: Caller)
 }
 
 /** GET /copy-reports, for administrators: oldest first. */
-export async function listCopyReports(context: StorageContext, input: Input<'listCopyReports'>) {
+export const listCopyReports: Operation<'listCopyReports', StorageContext> = async (context, input) => {
   const { status } = input
   const db = context.database.read
   const all = db.selectFrom('copy_reports').$if(status !== undefined, (select) => select.where('status', '=', status!))
@@ -66,7 +66,7 @@ export async function listCopyReports(context: StorageContext, input: Input<'lis
 }
 
 /** PATCH /copy-reports/<id>, for administrators, once per report. The decision does not change the skill. */
-export async function decideCopyReport(context: StorageContext, input: Input<'decideCopyReport'>, caller: Caller) {
+export const decideCopyReport: Operation<'decideCopyReport', StorageContext> = async (context, input, caller) => {
   const { id, status, note } = input
   return context.database.writer.write(async (trx) => {
     const { full_name, original, ...report } = await getNamedReport(trx, id)

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type SimilarityMatch, toTimestamp, type Warning } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import type { Caller, UserCaller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { UserCaller } from '../../kernel/caller.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import {
   compareCandidates,
@@ -30,7 +30,7 @@ const similarityCandidatesMax = 256
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
-export async function showSimilarity(context: CatalogueContext, input: Input<'getSimilarity'>, caller: Caller) {
+export const showSimilarity: Operation<'getSimilarity', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const document = await readLatestSkillMd(context, skill)
   const sketch = sketchWords(document.words)

@@ -1,27 +1,26 @@
-import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@skillstead/protocol'
+import { type Provenance, RegistryError, toSignedFields, toTimestamp, provenEvaluationsMax } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import type { LogContext } from '../../log/log-context.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { readVerifiedMethods } from '../../accounts/verified-author.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../../log/checkpoint.ts'
-import { proveInclusion } from '../../log/log-proofs.ts'
+import { proveInclusion, proveIn } from '../../log/log-proofs.ts'
 import { signText } from '../../log/signing-keys.ts'
-import { readerOf } from '../../log/tree-rows.ts'
-import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
+import { readerOf, type TreeReader } from '../../log/log-tree.ts'
+import { parseJson, type SkillRow, type VersionRow, type Tables } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readForkChain } from './lineage.ts'
-import { proveEvaluations, readProvenAuthors } from './prove-evaluations.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
 import { toSkillOrigin } from '../versions/skill-document.ts'
 import { isPublished } from '../../visibility/decisions.ts'
+import type { Kysely } from 'kysely'
 
 /**
  * GET /skills/<name>/provenance: a signed record of who published a version and when, its source, and its inclusion
  * proof. A client needs only the node's public key to verify the record.
  */
-export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
+export const showProvenance: Operation<'getProvenance', CatalogueContext> = async (context, input, caller) => {
   const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
   const log = await proveVersionEntry(context, skill, version)
@@ -114,4 +113,44 @@ async function findVersionEntry(context: StorageContext, subject: string) {
     .limit(1)
     .executeTakeFirst()
   return row && { entry: row.entry, index: row.seq - 1 }
+}
+
+/** The ids of the last users who posted a result for a version: as many as have a proof, and one proof each. */
+async function readProvenAuthors(db: Kysely<Tables>, versionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('evaluations')
+    .select('author_id')
+    .where('version_id', '=', versionId)
+    .where('withdrawn', '=', 0)
+    .orderBy('posted_at', 'desc')
+    .orderBy('author_id')
+    .limit(provenEvaluationsMax)
+    .execute()
+  return rows.map(({ author_id }) => author_id)
+}
+
+/** A part of the text of each entry of a result of a user: canonical JSON has its keys in this order. */
+export function toAuthorPart(authorId: string): string {
+  return `"author":{"id":"${authorId}"`
+}
+
+/**
+ * The proofs of the newest entry of each user about a version, in a log of this size, unless that withdraws the result.
+ */
+async function proveEvaluations(
+  reader: TreeReader,
+  { subject, treeSize, authors }: { subject: string; treeSize: number; authors: readonly string[] },
+): Promise<NonNullable<Provenance['evaluations']>> {
+  const proofs: NonNullable<Provenance['evaluations']> = []
+  for (const author of authors) {
+    const part = toAuthorPart(author)
+    const found = await reader.rows.readNewest(reader.db, { type: 'evaluation', subject, treeSize, part })
+    if (!found) continue
+    const { seq, entry } = found
+    const { data } = parseJson<{ data: { result?: unknown } }>(entry)
+    if (!data.result) continue
+    const { index, leafHash, inclusionProof } = await proveIn(reader, seq - 1, treeSize)
+    proofs.push({ index, leafHash, inclusionProof, entry })
+  }
+  return proofs
 }

@@ -1,7 +1,5 @@
-import type { Content } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { getBlob } from '../../storage/read-blobs.ts'
 import { parseJson } from '../../storage/tables.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
@@ -13,7 +11,7 @@ import { readFileRows } from '../versions/version-files.ts'
 import { readForkChain } from './lineage.ts'
 
 /** GET /skills/<name>/versions/<version>/sbom: the version, its files and the packages that it declares, in CycloneDX. */
-export async function showSbom(context: StorageContext, input: Input<'getSbom'>, caller: Caller): Promise<Content> {
+export const showSbom: Operation<'getSbom', StorageContext> = async (context, input, caller) => {
   const { readDeclaredPackages, sbomType, writeSkillSbom } = await import('@skillstead/skill-format/sbom')
   const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)
   const { read } = context.database

@@ -56,11 +56,7 @@ export async function explainHits(
 }
 
 /** The digests of the SKILL.md files of the shown versions, by skill number. */
-async function readDigests(
-  { database }: StorageContext,
-  hits: readonly ShownHit[],
-  viewer: string | null,
-): Promise<Map<number, string>> {
+async function readDigests({ database }: StorageContext, hits: readonly ShownHit[], viewer: string | null) {
   const shown = new Map(hits.map(({ num, version }) => [num, version]))
   const found = await selectVisible(database, viewer, { includeStubs: false })
     .innerJoin('versions', (join) =>

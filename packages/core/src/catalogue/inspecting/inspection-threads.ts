@@ -52,11 +52,7 @@ const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
  * Inspects packages in a worker thread; `bytes` is their total size. Returns undefined if no thread can be started, or
  * if the thread crashed or took too long.
  */
-export async function askInspectThread(
-  toPackages: () => PackageOrder[],
-  bytes: number,
-  settings: ScanSettings,
-): Promise<InspectionResult[] | undefined> {
+export async function askInspectThread(toPackages: () => PackageOrder[], bytes: number, settings: ScanSettings) {
   const found = await inspectionPool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
   return typeof found === 'object' ? found : undefined
 }

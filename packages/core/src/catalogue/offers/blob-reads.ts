@@ -1,7 +1,7 @@
 import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { findBlob } from '../../storage/read-blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { createQuarantineCheck, readFileRows } from '../versions/version-files.ts'
@@ -11,7 +11,7 @@ import { isPublicWith } from '../../visibility/conditions.ts'
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
  * Throws `taken_down` if only skills under a takedown contain the file, else `not_found`.
  */
-export async function showBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
+export const showBlob: Operation<'getBlob', CatalogueContext> = async (context, input) => {
   const { digest } = input
   const reader = toBlobReader(context)
   const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'seen'))

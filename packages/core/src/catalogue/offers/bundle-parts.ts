@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { LogContext } from '../../log/log-context.ts'
 import { readFrontier } from '../../log/log-proofs.ts'
-import { readerOf } from '../../log/tree-rows.ts'
+import { readerOf } from '../../log/log-tree.ts'
 import { openBlobs } from '../../storage/read-blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { createQuarantineCheck } from '../versions/version-files.ts'
@@ -25,10 +25,7 @@ export interface LogRange {
 const logTextsMax = 100
 
 /** The entries of this node's own log, in batches. */
-export function readLogTexts(
-  { database }: Pick<CatalogueContext, 'database'>,
-  range: LogRange,
-): AsyncGenerator<LogText[]> {
+export function readLogTexts({ database }: Pick<CatalogueContext, 'database'>, range: LogRange) {
   return readLogInBatches('this node', range, ({ after, until }) =>
     database.read
       .selectFrom('log')

@@ -180,12 +180,7 @@ function selectLatestOffers({ database }: StorageContext) {
     .select(ownMetadataColumn)
 }
 
-async function readOffersOfPack(
-  context: StorageContext,
-  slug: string,
-  caller: Caller,
-  name?: string,
-): Promise<Offer[]> {
+async function readOffersOfPack(context: StorageContext, slug: string, caller: Caller, name?: string) {
   const pack = await getPack(context, slug, caller)
   const rows = await context.database.read
     .selectFrom('pack_skills')

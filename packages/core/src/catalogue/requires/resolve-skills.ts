@@ -2,9 +2,9 @@ import { type RegistryError, type Resolution } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { type Choosable, type ChoosableVersion, listReached, lookUpWanted } from './look-up.ts'
+import { type Choosable, listReached, lookUpWanted } from './look-up.ts'
 import { type Choice, type Edge, solve, toConflict } from './solver.ts'
 
 /**
@@ -12,11 +12,7 @@ import { type Choice, type Edge, solve, toConflict } from './solver.ts'
  * `conflict` for requirements that exclude each other, cycles, and required skills that do not exist or that the caller
  * may not see.
  */
-export async function resolveSkills(
-  context: StorageContext,
-  { skills }: Input<'resolveSkills'>,
-  caller: Caller,
-): Promise<Resolution> {
+export const resolveSkills: Operation<'resolveSkills', StorageContext> = async (context, { skills }, caller) => {
   const roots = skills.map(({ name, range: text }, i) => {
     if (text === undefined || text === 'latest') return { name }
     const range = parseVersionRange(text)
@@ -47,15 +43,13 @@ function createLookUp(context: StorageContext, caller: Caller) {
     const found = await lookUpWanted(context, wanted, caller)
     if (!isFirst) return found
     isFirst = false
-    const requiring = [...found.values()].filter(({ versions }) => versions.some(requiresSkills))
+    const requiring = [...found.values()].filter(({ versions }) =>
+      versions.some(({ requires }) => requires.skills.length > 0),
+    )
     const reached = await listReached(context, new Set(requiring.map(({ id }) => id)))
     const more = await lookUpWanted(context, reached, caller)
     return new Map([...more, ...found])
   }
-}
-
-function requiresSkills({ requires }: ChoosableVersion): boolean {
-  return requires.skills.length > 0
 }
 
 function toRequirer({ from, range }: Edge): Resolution['skills'][number]['requiredBy'] {

@@ -2,43 +2,42 @@ import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getPerson, getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { removeRows } from '../../storage/table-rows.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { changeSkill } from '../skills/change-skill.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { requireRight } from '../../visibility/rights.ts'
+import { sql } from 'kysely'
 
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
-export async function listCollaborators(context: StorageContext, input: Input<'listCollaborators'>, caller: Caller) {
+export const listCollaborators: Operation<'listCollaborators', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'publish')
-  const [accepted, invited] = await Promise.all([
-    readCollaborators(context, 'collaborators', skill.id),
-    readCollaborators(context, 'invitations', skill.id),
-  ])
-  const collaborators = [
-    ...accepted.map((person) => ({ ...person, status: 'accepted' as const })),
-    ...invited.map((person) => ({ ...person, status: 'invited' as const })),
-  ].toSorted((a, b) => (a.username < b.username ? -1 : 1))
+  const { read } = context.database
+  const accepted = sql.lit<'accepted' | 'invited'>('accepted').as('status')
+  const invited = sql.lit<'accepted' | 'invited'>('invited').as('status')
+  const invitations = read
+    .selectFrom('invitations')
+    .select(['user_id', 'role', invited])
+    .where('skill_id', '=', skill.id)
+  const people = read
+    .selectFrom('collaborators')
+    .select(['user_id', 'role', accepted])
+    .where('skill_id', '=', skill.id)
+    .unionAll(invitations)
+  const rows = await read
+    .selectFrom(people.as('people'))
+    .innerJoin('users', 'users.id', 'people.user_id')
+    .select(['users.username', 'people.role', 'people.status'])
+    .execute()
+  const collaborators = rows.toSorted((a, b) => (a.username < b.username ? -1 : 1))
   return { collaborators, total: collaborators.length }
 }
 
-function readCollaborators({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
-  return (
-    database.read
-      // The tables `collaborators` and `invitations` both have these columns.
-      .selectFrom(`${table as 'collaborators'} as people`)
-      .innerJoin('users', 'users.id', 'people.user_id')
-      .select(['users.username', 'people.role'])
-      .where('people.skill_id', '=', skillId)
-      .execute()
-  )
-}
-
 /** PUT /skills/<name>/collaborators/<username>: invites a user, or changes a collaborator's role. */
-export async function putCollaborator(context: CatalogueContext, input: Input<'putCollaborator'>, caller: Caller) {
+export const putCollaborator: Operation<'putCollaborator', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')
   const user = await getPerson(context, input.username)
@@ -68,11 +67,7 @@ export async function putCollaborator(context: CatalogueContext, input: Input<'p
 }
 
 /** DELETE /skills/<name>/collaborators/<username>: the owner removes a collaborator, or the user leaves or declines. */
-export async function deleteCollaborator(
-  context: CatalogueContext,
-  input: Input<'deleteCollaborator'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteCollaborator: Operation<'deleteCollaborator', CatalogueContext> = async (context, input, caller) => {
   const isOwnName = caller.kind === 'user' && caller.username === input.username
   const invited = isOwnName ? await findInvitedSkill(context, input.name, caller.userId) : undefined
   const skill = invited ?? (await getSkill(context, input.name, caller))
@@ -94,11 +89,11 @@ export async function removeCollaborators(trx: WriteTransaction, skillId: string
 }
 
 /** POST /skills/<name>/collaborators/accept: the invited caller becomes a collaborator. */
-export async function acceptCollaboration(
-  context: CatalogueContext,
-  input: Input<'acceptCollaboration'>,
-  caller: Caller,
-) {
+export const acceptCollaboration: Operation<'acceptCollaboration', CatalogueContext> = async (
+  context,
+  input,
+  caller,
+) => {
   const { userId, username } = requireAccount(caller)
   const skill = await findInvitedSkill(context, input.name, userId)
   if (!skill) throw noInvitation(input.name)

@@ -13,7 +13,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { appendChange, type LogDraft } from '../../log/append-change.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { jsonBytes } from '../../log/entry-text.ts'
@@ -34,7 +34,7 @@ type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
  * POST /packs: of the caller, or of an organisation in which the caller may publish. Throws `name_taken`, and
  * `invalid_request` that names each skill the caller cannot see.
  */
-export async function createPack(context: CatalogueContext, input: Input<'createPack'>, caller: Caller) {
+export const createPack: Operation<'createPack', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw invalidField('slug', `cannot be made from the name '${input.name}'. Specify a slug.`)
@@ -88,7 +88,7 @@ function warnOfReservedName(slug: string): Warning[] {
  * PATCH /packs/<slug>, by the curator or members who may publish; its visibility by those who may manage. `skills` takes
  * the place of the skills that the caller sees. Throws `name_taken` if a private pack is published under a taken slug.
  */
-export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
+export const updatePack: Operation<'updatePack', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const { id } = await getPack(context, input.slug, caller)
   await getLivePack(context.database.read, id, caller, 'publish')
@@ -181,7 +181,7 @@ function changeSingle(current: readonly Member[], { added, removed }: Extract<Me
 const toNotes = (members: readonly Member[] | undefined) => JSON.stringify(members?.map(({ note }) => note))
 
 /** DELETE /packs/<slug>, by the curator or members who may manage; the slug stays taken. */
-export async function deletePack(context: StorageContext, input: Input<'deletePack'>, caller: Caller) {
+export const deletePack: Operation<'deletePack', StorageContext> = async (context, input, caller) => {
   const { id } = await getPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id, caller, 'manage')
@@ -208,11 +208,7 @@ function requirePackRight(trx: Kysely<Tables>, pack: PackRow, caller: Caller, ri
   return requireRight(trx, { id, owner_id, full_name: `${curator}/${toShownSlug(slug)}` }, caller, right)
 }
 
-export async function replacePackMembers(
-  trx: WriteTransaction,
-  packId: string,
-  members: readonly NewMember[],
-): Promise<void> {
+export async function replacePackMembers(trx: WriteTransaction, packId: string, members: readonly NewMember[]) {
   await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
   await addPackMembers(trx, packId, members, 0)
 }

@@ -4,7 +4,7 @@ import { expressionBuilder, sql } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { type Caller, callerId, type UserCaller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { toOffset, toPage } from '../../kernel/paging.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import type { PackRow, Tables } from '../../storage/tables.ts'
@@ -80,7 +80,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
  * those that have it. A page shows a
  * limited number of skills in total; `skillCount` is the number of all skills of a pack.
  */
-export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
+export const listPacks: Operation<'listPacks', StorageContext> = async (context, input, caller) => {
   const { curator } = input
   const skill = input.skill === undefined ? undefined : await getSkill(context, input.skill, caller)
   const words = foldPackText(input.q).split(/\s+/).filter(Boolean).slice(0, 16)

@@ -3,7 +3,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { dayMs } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { createToken, hashToken } from '../../kernel/tokens.ts'
 import type { RevokedKeys } from '../../accounts/accounts-context.ts'
 import { requireMaker } from '../../accounts/api-keys.ts'
@@ -22,7 +22,7 @@ const sharesMax = 100
  * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token
  * is in this response only.
  */
-export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
+export const createShare: Operation<'createShare', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSharableSkill(context, input.name, caller)
   const { token, hash } = createToken('ssl')
   const now = context.clock.now()
@@ -49,7 +49,7 @@ export async function createShare(context: CatalogueContext, input: Input<'creat
 }
 
 /** GET /skills/<name>/shares: links that have not expired, newest first. */
-export async function listShares(context: StorageContext, input: Input<'listShares'>, caller: Caller) {
+export const listShares: Operation<'listShares', StorageContext> = async (context, input, caller) => {
   const skill = await getSharableSkill(context, input.name, caller)
   const rows = await context.database.read
     .selectFrom('shares')
@@ -62,7 +62,7 @@ export async function listShares(context: StorageContext, input: Input<'listShar
 }
 
 /** DELETE /skills/<name>/shares/<id>: revokes the link at once. */
-export async function deleteShare(context: CatalogueContext, input: Input<'deleteShare'>, caller: Caller) {
+export const deleteShare: Operation<'deleteShare', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSharableSkill(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
     await requireRight(trx, await getSkillNow(context, trx, skill, caller), caller, 'manage')

@@ -4,9 +4,9 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
 import { hasMemberRight, requireMemberRight } from '../../accounts/organisations.ts'
 import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
-import { hasRow, removeRows } from '../../storage/table-rows.ts'
+import { hasRow, removeRows, addRow } from '../../storage/table-rows.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -18,7 +18,7 @@ import { requireStorage, sumVersionBytes } from '../skills/storage-quota.ts'
 import { requireRight, selectOrganisationsWith } from '../../visibility/rights.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. Replaces an earlier offer. */
-export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
+export const offerTransfer: Operation<'transferSkill', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')
   const newOwner = await getUserByName(context, input.newOwner)
@@ -55,12 +55,13 @@ async function requireOrganisationRight(
  * POST /skills/<name>/transfer/accept: moves the skill to the new owner, for whom an administrator of an organisation
  * accepts. The old full name redirects to the new name.
  */
-export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
+export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const { newOwnerId, ...skill } = await getTransferOffer(context, input.name, user.userId)
   if (!(await mayAccept(context.database.read, newOwnerId, user)))
     throw new RegistryError('forbidden', `Only the recipient can accept the transfer of ${skill.full_name}.`)
-  const owner = await getOwner(context.database.read, newOwnerId)
+  const recipient = context.database.read.selectFrom('users').select(['id', 'username']).where('id', '=', newOwnerId)
+  const owner = await recipient.executeTakeFirstOrThrow()
   const fullName = `${owner.username}/${skill.name}`
   const after = await changeSkill(
     context,
@@ -85,10 +86,6 @@ async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: Use
   return newOwnerId === userId || (await hasMemberRight(db, newOwnerId, userId, 'manage'))
 }
 
-function getOwner(db: Kysely<Tables>, id: string) {
-  return db.selectFrom('users').select(['id', 'username']).where('id', '=', id).executeTakeFirstOrThrow()
-}
-
 /** Moves a skill to another owner's namespace. The old full name redirects to the new name. */
 export async function moveSkill(
   context: CatalogueContext,
@@ -106,11 +103,7 @@ export async function moveSkill(
     .set({ ...moved, ...narrowed })
     .where('id', '=', id)
     .execute()
-  await trx
-    .insertInto('aliases')
-    .values({ full_name, skill_id: id, created_at: at })
-    .onConflict((conflict) => conflict.column('full_name').doNothing())
-    .execute()
+  await addRow(trx, 'aliases', { full_name, skill_id: id, created_at: at })
   await removeCollaborators(trx, id)
   // The former owner's policy of the skill would replace rules of an organisation.
   await context.policies.forget(trx, id)
@@ -121,7 +114,7 @@ export async function moveSkill(
 }
 
 /** DELETE /skills/<name>/transfer: withdraws (owner) or declines (recipient) the offer. */
-export async function cancelTransfer(context: StorageContext, input: Input<'cancelTransfer'>, caller: Caller) {
+export const cancelTransfer: Operation<'cancelTransfer', StorageContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
   const skill = await getTransferOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {

@@ -4,7 +4,7 @@ import { changeOrganisation, getOrganisation, requireMemberRight } from '../../a
 import { findTeam, insertTeam, removeTeam, replaceTeamMembers, type TeamRow } from '../../accounts/teams.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { isInList } from '../../storage/list-query.ts'
 import { readPage } from '../../storage/read-page.ts'
@@ -18,7 +18,7 @@ import { refreshSkill } from '../skills/refresh-skill.ts'
 type TeamSkill = NonNullable<Input<'putTeam'>['skills']>[number]
 
 /** GET /organisations/<name>/teams, for members and administrators, by name. */
-export async function listTeams(context: StorageContext, input: Input<'listTeams'>, caller: Caller) {
+export const listTeams: Operation<'listTeams', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, row, caller, 'read')
@@ -28,7 +28,7 @@ export async function listTeams(context: StorageContext, input: Input<'listTeams
 }
 
 /** PUT /organisations/<name>/teams/<team>: only members of the organisation and only its own skills are accepted. */
-export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>, caller: Caller): Promise<Team> {
+export const putTeam: Operation<'putTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = (await findTeam(trx, row.id, name)) ?? (await insertTeam(context, trx, row, name))
@@ -40,7 +40,7 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
  * PATCH /organisations/<name>/teams/<team>: adds and removes members and skills. What the request does not name stays,
  * also what another caller adds at the same time, or skills that the caller does not see.
  */
-export async function updateTeam(context: CatalogueContext, input: Input<'updateTeam'>, caller: Caller): Promise<Team> {
+export const updateTeam: Operation<'updateTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name, add = {}, remove = {} } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = await getTeam(trx, row, name)
@@ -108,24 +108,16 @@ async function readSkillRoles(
 }
 
 /** DELETE /organisations/<name>/teams/<team>. Throws `conflict` where groups of the identity provider would undo this. */
-export async function deleteTeam(
-  context: CatalogueContext,
-  { organisation, team: name }: Input<'deleteTeam'>,
-  caller: Caller,
-): Promise<undefined> {
+export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (context, input, caller) => {
+  const { organisation, team: name } = input
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = await getTeam(trx, row, name)
     await replaceTeamMembers(trx, row, team.id, [], caller)
     await replaceSkills(context, trx, row, team.id, [])
     await removeTeam(trx, team)
     const at = context.clock.now()
-    await recordAudit(trx, {
-      caller,
-      action: 'organisation.team.delete',
-      subject: row.username,
-      at,
-      data: { team: name },
-    })
+    const data = { team: name }
+    await recordAudit(trx, { caller, action: 'organisation.team.delete', subject: row.username, at, data })
   })
 }
 
@@ -163,12 +155,7 @@ async function replaceSkills(
   }
 }
 
-async function showTeams(
-  context: StorageContext,
-  db: Kysely<Tables>,
-  teams: readonly TeamRow[],
-  caller: Caller,
-): Promise<Team[]> {
+async function showTeams(context: StorageContext, db: Kysely<Tables>, teams: readonly TeamRow[], caller: Caller) {
   if (teams.length === 0) return []
   const ids = teams.map(({ id }) => id)
   const members = await db

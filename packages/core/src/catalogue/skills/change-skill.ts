@@ -1,6 +1,6 @@
 import { RegistryError, type Right } from '@skillstead/protocol'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -96,7 +96,7 @@ export async function markYanked(trx: WriteTransaction, versionId: string, yanke
 }
 
 /** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
-export async function deleteSkill(context: CatalogueContext, input: Input<'deleteSkill'>, caller: Caller) {
+export const deleteSkill: Operation<'deleteSkill', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')
   await changeSkill(

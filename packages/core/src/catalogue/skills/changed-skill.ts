@@ -1,9 +1,11 @@
 import { toVersionSortKey } from '@skillstead/protocol'
 import { type LogHead, readLogHead } from '../../log/append-change.ts'
-import { compileQuery, type Param } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param, compileWrite } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { claimShortName } from './short-name.ts'
+import { sql } from 'kysely'
+import { isPublished } from '../../visibility/decisions.ts'
+import { publishedCondition } from '../../visibility/conditions.ts'
 
 /** The rows that a refresh reads after the rows of a skill are written, in one round trip. */
 export interface ChangedRows {
@@ -78,4 +80,33 @@ const selectChangedSkill = compileQuery((db, param: Param<{ id: string; describe
         .as('is_named'),
     ])
     .where('skills.id', '=', param('id')),
+)
+
+/**
+ * The first public skill with a short name holds the name permanently. Call this function after the rows of the skill
+ * are written. `mayClaimName`: see `SkillChange`.
+ */
+async function claimShortName(
+  trx: WriteTransaction,
+  change: { readonly skillId: string; readonly before: SkillRow | undefined; readonly mayClaimName?: boolean },
+): Promise<void> {
+  const { skillId, before, mayClaimName } = change
+  if (mayClaimName === false || (before && isPublished(before))) return
+  await claimName(trx, { skillId, mayMirror: Number(mayClaimName === true) })
+}
+
+/** Checks in the statement, as `isPublished` does, that the current row is public and no stub. */
+const claimName = compileWrite((db, param: Param<{ skillId: string; mayMirror: number }>) =>
+  db
+    .insertInto('holders')
+    .columns(['name', 'skill_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('skills')
+        .select(['name', 'id'])
+        .where('id', '=', param('skillId'))
+        .where(publishedCondition)
+        .where(sql<boolean>`(origin_kind <> 'mirror' or cast(${param('mayMirror')} as integer) = 1)`),
+    )
+    .onConflict((conflict) => conflict.column('name').doNothing()),
 )

@@ -3,8 +3,7 @@ import { compareFiles, type FileDiff, type Security, type SkillDiff } from '@ski
 import { subtractAccess } from '@skillstead/scanner'
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
 import { getBlob } from '../../storage/read-blobs.ts'
 import { getSkill } from './find-skill.ts'
 import { readAccessOfMany, readScansOfMany, unreadAccess } from '../versions/inspection.ts'
@@ -20,7 +19,7 @@ const patchCharactersMax = 2 * 1024 * 1024
 const diffBytesMax = 8 * 1024 * 1024
 
 /** GET /skills/<name>/diff: the files that differ between two versions, and what the newer version adds. */
-export async function diffSkill(context: StorageContext, input: Input<'diffSkill'>, caller: Caller) {
+export const diffSkill: Operation<'diffSkill', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const from = await getVersion(context, skill, input.from)
   const to = await getVersion(context, skill, input.to)

@@ -73,15 +73,11 @@ async function waitForEntries(
     signal?.throwIfAborted()
     if (seen !== context.changes.position) {
       seen = context.changes.position
-      if ((await readLogHead(context)).head > since) return
+      if ((await readTreeHead(context.database.read)).size > since) return
     }
     await setTimeout(feedPollMs, undefined, { signal: context.waits }).catch(() => {})
   }
   // The database closes next: do not read from it.
   if (context.closing.aborted)
     throw new RegistryError('shutting_down', 'The registry is shutting down. Try again later.')
-}
-
-async function readLogHead(context: StorageContext): Promise<{ head: number }> {
-  return context.database.read.selectFrom('heads').select('log_seq as head').executeTakeFirstOrThrow()
 }

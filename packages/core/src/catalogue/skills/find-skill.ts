@@ -22,14 +22,16 @@ export class SkillMoved extends Error {
 export const selectByFullName = compileQuery((db, param: Param<{ fullName: string }>) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
-const selectByHolder = compileQuery((db, param: Param<{ name: string }>) =>
+/** The row of the skill that holds a short name, or none. */
+export const selectByHolder = compileQuery((db, param: Param<{ name: string }>) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .selectAll('skills')
     .where('holders.name', '=', param('name')),
 )
-const selectByAlias = compileQuery((db, param: Param<{ fullName: string }>) =>
+/** The row of the skill that had a full name before a transfer, or none. */
+export const selectByAlias = compileQuery((db, param: Param<{ fullName: string }>) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
@@ -111,11 +113,7 @@ export function findMovedSkill(context: StorageContext, ref: string, caller: Cal
 }
 
 /** As {@link findMovedSkill}, but returns undefined for a skill under a takedown. */
-export async function findReadableSkill(
-  context: StorageContext,
-  name: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
+export async function findReadableSkill(context: StorageContext, name: string, caller: Caller) {
   try {
     return await findMovedSkill(context, name, caller)
   } catch (error) {

@@ -1,8 +1,7 @@
 import { composeSkill, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { getBlob } from '../../storage/read-blobs.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -19,12 +18,7 @@ import { readFileRows } from '../versions/version-files.ts'
  * GET /skills/<name>/load: the skill at the level that an agent requests. Levels below `full` are read from the
  * version's row; only `full` reads the document and counts as a download.
  */
-export async function loadSkill(
-  context: CatalogueContext,
-  input: Input<'loadSkill'>,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<LoadedSkill> {
+export const loadSkill: Operation<'loadSkill', CatalogueContext> = async (context, input, caller, options = {}) => {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const isFull = input.level === 'full'
   const fullContent = isFull ? await readSkillMdText(context, version) : undefined
@@ -34,10 +28,7 @@ export async function loadSkill(
   return loaded
 }
 
-async function truncateToBudget(
-  loaded: LoadedSkill,
-  { maxTokens, priority }: Input<'loadSkill'>,
-): Promise<LoadedSkill> {
+async function truncateToBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loadSkill'>) {
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 

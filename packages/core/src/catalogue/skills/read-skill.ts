@@ -1,4 +1,4 @@
-import { type Content, RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import { RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
 import { readScan, readScansOfMany } from '../versions/inspection.ts'
 import { showAccess, showAccessOfMany } from '../versions/version-changes.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
@@ -9,7 +9,6 @@ import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { toMirrored } from '../context/use-counts.ts'
 import type { EncodedJson } from '../../kernel/encoded-json.ts'
-import { toOffset, toPage } from '../../kernel/paging.ts'
 import { joinScans } from '../inspecting/metadata-scan.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import {
@@ -28,6 +27,8 @@ import { readShownEvaluations } from '../versions/version-evaluations.ts'
 import { readStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
+import type { Operation } from '../../kernel/operation-input.ts'
+import { readPage } from '../../storage/read-page.ts'
 
 /** GET /skills/<name>: the details, as JSON that is cached until the skill changes. */
 export async function showSkill(
@@ -63,15 +64,10 @@ export async function showSkill(
 }
 
 /** GET /skills/<name>/versions: highest first, including yanked and recalled versions. */
-export async function listVersions(
-  context: StorageContext,
-  { name, page, limit }: { name: string; page: number; limit: number },
-  caller: Caller,
-) {
-  const skill = await getSkill(context, name, caller)
-  const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
-  const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
+export const listVersions: Operation<'listVersions', StorageContext> = async (context, input, caller) => {
+  const skill = await getSkill(context, input.name, caller)
+  const all = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
+  const { rows, paging } = await readPage(all, all.selectAll().orderBy('sort_key', 'desc'), input)
   const ids = rows.map(({ id }) => id)
   const files = await readFileRowsOfMany(context.database.read, ids)
   const scans = await readScansOfMany(context.database.read, ids)
@@ -83,11 +79,11 @@ export async function listVersions(
       ...toEvaluations(row),
     }),
   )
-  return { versions, ...toPage(count, page, limit) }
+  return { versions, ...paging }
 }
 
 /** GET /skills/<name>/versions/<version>. */
-export async function showVersion(context: StorageContext, input: { name: string; version: string }, caller: Caller) {
+export const showVersion: Operation<'getVersion', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
@@ -98,12 +94,7 @@ export async function showVersion(context: StorageContext, input: { name: string
 }
 
 /** GET /skills/<name>/skill.md: the document as published. */
-export async function showSkillMd(
-  context: CatalogueContext,
-  input: ReadContent,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<Content> {
+export const showSkillMd: Operation<'getSkillMd', CatalogueContext> = async (context, input, caller, options = {}) => {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const files = await readFileRows(context.database.read, version.id)
   const digest = files[0]!.digest
@@ -113,12 +104,7 @@ export async function showSkillMd(
 }
 
 /** GET /skills/<name>/archive: a zip with the same bytes every time. */
-export async function showArchive(
-  context: CatalogueContext,
-  input: ReadContent,
-  caller: Caller,
-  options: CallOptions = {},
-): Promise<Content> {
+export const showArchive: Operation<'getArchive', CatalogueContext> = async (context, input, caller, options = {}) => {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const files = await readPackageFiles(context.database, version.id)
   countDownload(context, { skill, version }, caller, options)
@@ -131,11 +117,7 @@ export async function showArchive(
 }
 
 /** GET /skills/<name>/files/<path>. */
-export async function showFile(
-  context: StorageContext,
-  input: ReadContent & { path: string },
-  caller: Caller,
-): Promise<Content> {
+export const showFile: Operation<'getFile', StorageContext> = async (context, input, caller) => {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const file = await context.database.read
     .selectFrom('version_files')

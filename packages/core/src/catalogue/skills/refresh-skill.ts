@@ -34,6 +34,7 @@ import { readMetadataRequires } from '../versions/stored-requires.ts'
 import { storeRequirements } from '../requires/requirement-rows.ts'
 import { queueWithdrawal } from '../requires/withdrawals.ts'
 import { readReaders } from '../../visibility/decisions.ts'
+import { hourMs, minuteMs } from '../../kernel/clock.ts'
 
 interface KnownVersion {
   readonly id: string
@@ -77,10 +78,7 @@ interface ProjectedChange extends SkillChange {
   readonly versions: readonly ListedVersion[]
   readonly contents: VersionContents
   readonly latest: LatestVersion | undefined
-  readonly isVerified: boolean
-  readonly head: ChangedRows['head']
-  readonly describing: ChangedRows['describing']
-  readonly requirements: Pick<ChangedRows, 'hasRequirements' | 'isNamed'>
+  readonly read: ChangedRows
   /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
@@ -100,7 +98,6 @@ export type RefreshContext = Pick<
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata the row shows;
  * - the scans next, because they cover that metadata, and the log records their result;
- * - the short name (already claimed) in the row before the log, because log entries name the holder of the short name;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the final row;
  * - the requirements after the row, because they count dependents by the rows of skills;
@@ -110,7 +107,6 @@ export type RefreshContext = Pick<
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
   applyScans,
-  applyShortName,
   appendToLog,
   storeRow,
   storeDocument,
@@ -120,19 +116,15 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
-export async function refreshSkill(
-  context: RefreshContext,
-  trx: WriteTransaction,
-  change: SkillChange,
-): Promise<SkillRow> {
+export async function refreshSkill(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   return (await refreshWithDocument(context, trx, change)).skill
 }
 
 /** As {@link refreshSkill}; returns also the stored document. */
 export async function refreshWithDocument(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const { skill, isVerified, isHolder, describing, head, ...requirements } =
-    change.read ?? (await readChangedRows(trx, change))
+  const read = change.read ?? (await readChangedRows(trx, change))
+  const { skill, isHolder } = read
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectListedVersions(trx, { skillId }))
   const latest = await readLatestVersion(trx, versions, contents)
@@ -142,11 +134,9 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
     versions,
     contents,
     latest,
-    isVerified,
-    head,
-    describing,
-    requirements,
-    skill,
+    read,
+    // The short name is already claimed; log entries name its holder.
+    skill: { ...skill, holds_name: Number(isHolder) },
     holder: isHolder,
   }
   for (const project of projections) await project(trx, projected)
@@ -165,7 +155,7 @@ async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChang
 }
 
 function toVersionColumns(
-  { skill, describing }: ProjectedChange,
+  { skill, read: { describing } }: ProjectedChange,
   row: ListedVersion,
   metadata: VersionMetadata,
 ): Partial<SkillRow> {
@@ -192,7 +182,7 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
   if (describing === null) return {}
   const said = toDescribingColumns(parseJson<VersionMetadata>(describing), skill)
   const says = toDescribingColumns(metadata, skill)
-  const names = Object.keys(says) as (keyof typeof says)[]
+  const names = ['display_name', 'description', 'license', 'category', 'keywords'] as const
   return Object.fromEntries(
     names.filter((name) => said[name] === says[name] && skill[name] !== said[name]).map((name) => [name, skill[name]]),
   )
@@ -200,24 +190,20 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
 
 /** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
 async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, latest, at, isVerified } = change
+  const { context, skill, latest, at, read } = change
   const { changelog = '' } = latest?.row ?? {}
   const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
   change.scan = latest?.scan && joinStoredScan(latest.scan, metadata_scan)
-  const verified = change.scan?.verdict === 'safe' && isVerified
+  const verified = change.scan?.verdict === 'safe' && read.isVerified
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
-}
-
-async function applyShortName(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  change.skill = { ...change.skill, holds_name: Number(change.holder) }
 }
 
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
 async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, cause, at, relay, head } = change
+  const { context, skill, cause, at, relay, read } = change
   const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
   const changed = await toChangedSkill(trx, change)
-  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, head)
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, read.head)
   change.skill = { ...skill, revision, updated_at: isJudgement(cause) ? skill.updated_at : at }
 }
 
@@ -262,10 +248,7 @@ export async function storeComputed(
 }
 
 /** Updates the full-text index if one of its columns changed. */
-async function indexSkillText(
-  trx: WriteTransaction,
-  { context, before, skill, latest }: ProjectedChange,
-): Promise<void> {
+async function indexSkillText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange) {
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
@@ -280,26 +263,20 @@ async function indexSkillText(
 }
 
 async function storeRequired(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { before, skill, latest, requirements, at } = change
+  const { before, skill, latest, at } = change
+  const { hasRequirements, isNamed } = change.read
   const requires = latest && readMetadataRequires(latest.metadata)
-  await storeRequirements(trx, { before, skill, requires, ...requirements, at })
+  await storeRequirements(trx, { before, skill, requires, hasRequirements, isNamed, at })
 }
 
 async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, toEvent } = change
   await endAll([
-    changeReputation(trx, change),
-    emitEvent(trx, change),
+    context.reputation.changeStanding(trx, change),
+    toEvent && context.events.emit(trx, toEvent(skill)),
     queueForUpstream(trx, change),
     reportWithdrawal(trx, change),
   ])
-}
-
-async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  await change.context.reputation.changeStanding(trx, change)
-}
-
-async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: ProjectedChange): Promise<void> {
-  if (toEvent) await context.events.emit(trx, toEvent(skill))
 }
 
 /** Tells the owners of skills that require versions which were yanked or recalled. */
@@ -348,3 +325,41 @@ const putDocument = compileForColumns((db, row: Insertable<Tables['skill_documen
       })),
     ),
 )
+
+const verifiedSkillsTopic = 'verification.skills'
+const verifiedRetryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
+/** Skills per transaction; no other write runs during a transaction. */
+const verifiedSkillsPerWrite = 25
+
+/** Handles outbox jobs that refresh the remaining skills of an author. */
+export function handleVerifiedSkills(context: CatalogueContext): void {
+  context.outbox.handle(verifiedSkillsTopic, {
+    retryDelaysMs: verifiedRetryDelaysMs,
+    handle: ({ userId, after }) =>
+      context.database.writer.write((trx) => refreshVerifiedSkills(context, trx, String(userId), String(after))),
+  })
+}
+
+/** Updates `verified` on an author's skills: the first batch at once, the rest through the outbox. */
+export async function refreshVerifiedSkills(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  userId: string,
+  after = '',
+): Promise<void> {
+  const skills = await trx
+    .selectFrom('skills')
+    .selectAll()
+    .where('owner_id', '=', userId)
+    .where('state', '!=', 'withdrawn')
+    .where('latest_version', '!=', '')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(verifiedSkillsPerWrite)
+    .execute()
+  const at = context.clock.now()
+  for (const before of skills)
+    await refreshSkill(context, trx, { skillId: before.id, before, cause: { type: 'judgement' }, at })
+  if (skills.length < verifiedSkillsPerWrite) return
+  await context.outbox.enqueue(trx, { topic: verifiedSkillsTopic, payload: { userId, after: skills.at(-1)!.id } })
+}

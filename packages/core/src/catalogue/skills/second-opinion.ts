@@ -1,7 +1,7 @@
 import { toTimestamp, type Opinion } from '@skillstead/protocol'
 import type { OutgoingOptions } from '../../http/outgoing.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
-import { hasRow } from '../../storage/table-rows.ts'
+import { hasRow, addRow } from '../../storage/table-rows.ts'
 import { parseJson } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -162,17 +162,8 @@ interface Spending {
 }
 
 /** Stores the first opinion on a content, and shows it with the skills whose latest version has the content. */
-async function storeOpinion(
-  context: OpinionContext,
-  trx: WriteTransaction,
-  digest: string,
-  opinion: Opinion,
-): Promise<void> {
-  await trx
-    .insertInto('opinions')
-    .values({ digest, opinion: JSON.stringify(opinion) })
-    .onConflict((conflict) => conflict.column('digest').doNothing())
-    .execute()
+async function storeOpinion(context: OpinionContext, trx: WriteTransaction, digest: string, opinion: Opinion) {
+  await addRow(trx, 'opinions', { digest, opinion: JSON.stringify(opinion) })
   const shown = await trx
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

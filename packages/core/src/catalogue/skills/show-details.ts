@@ -1,13 +1,14 @@
-import { RegistryError, type SkillDetails } from '@skillstead/protocol'
+import { type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
 import { showName } from '../versions/shown-names.ts'
-import { type ForkedFrom, toSkillDetails } from '../versions/skill-document.ts'
+import { toSkillDetails } from '../versions/skill-document.ts'
 import { toCurrentDocument } from './build-document.ts'
-import { canSee } from '../../visibility/decisions.ts'
+import { keepSeen } from '../../visibility/decisions.ts'
+import { selectByAlias, selectByFullName } from './find-skill.ts'
 
 /** The columns that the details add to the stored document. */
 export type DetailedSkill = Pick<
@@ -43,35 +44,17 @@ export async function readSkillDocument(db: Kysely<Tables>, skillId: string): Pr
 }
 
 /** The source of a fork; null if the caller may not see the source. */
-export async function findForkedFrom(
-  context: StorageContext,
-  skill: Pick<SkillRow, ForkColumn>,
-  caller: Caller,
-): Promise<ForkedFrom> {
+export async function findForkedFrom(context: StorageContext, skill: Pick<SkillRow, ForkColumn>, caller: Caller) {
   if (skill.forked_from === null) return null
   const source = await findForkSource(context.database.read, skill.forked_from)
-  if (!source || !(await isSourceSeen(context, source, caller))) return null
+  // A source under a takedown is left out, so that its fork stays readable.
+  if (!source || (await keepSeen(context, [source], caller)).length === 0) return null
   return { fullName: skill.forked_from, version: skill.forked_from_version ?? '' }
 }
 
 /** The skill that a fork was made from, even if a transfer renamed it. */
 export async function findForkSource(db: Kysely<Tables>, fullName: string): Promise<SkillRow | undefined> {
-  const named = await db.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
-  if (named) return named
-  return db
-    .selectFrom('aliases')
-    .innerJoin('skills', 'skills.id', 'aliases.skill_id')
-    .selectAll('skills')
-    .where('aliases.full_name', '=', fullName)
-    .executeTakeFirst()
-}
-
-/** A source under a takedown is left out, so that its fork stays readable. */
-async function isSourceSeen(context: StorageContext, source: SkillRow, caller: Caller): Promise<boolean> {
-  try {
-    return await canSee(context, source, caller)
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'taken_down') return false
-    throw error
-  }
+  const [named] = await selectByFullName(db, { fullName })
+  const [moved] = named ? [] : await selectByAlias(db, { fullName })
+  return named ?? moved
 }

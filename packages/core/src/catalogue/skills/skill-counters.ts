@@ -29,11 +29,7 @@ export async function addInstalls(trx: WriteTransaction, skillIds: readonly stri
 }
 
 /** Adds downloads by skill id, in one statement. */
-export async function addDownloads(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  counts: ReadonlyMap<string, number>,
-): Promise<void> {
+export async function addDownloads(trx: WriteTransaction, dialect: Dialect, counts: ReadonlyMap<string, number>) {
   await sql`update skills set downloads = downloads + c.n from ${toCountTable(dialect, counts)} as c
     where skills.id = c.id`.execute(trx)
 }

@@ -2,7 +2,7 @@ import { type OwnSkill, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../../kernel/caller.ts'
-import type { Input } from '../../kernel/operation-input.ts'
+import type { Input, Operation } from '../../kernel/operation-input.ts'
 import { appendChange } from '../../log/append-change.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
@@ -21,7 +21,7 @@ const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'update
  * GET /users/me/skills: all skills of the caller, or of an organisation whose private skills the caller sees, that are
  * not deleted, last changed first.
  */
-export async function listOwnSkills(context: StorageContext, input: Input<'listOwnSkills'>, caller: Caller) {
+export const listOwnSkills: Operation<'listOwnSkills', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const { organisation } = input
   const owner =
@@ -70,14 +70,14 @@ function toOwnSkillState({ state, latest_version, is_any_recalled }: OwnRow): Ow
 }
 
 /** GET /skills/<name>/star: whether the caller starred the skill. */
-export async function showStar(context: StorageContext, input: Input<'getStar'>, caller: Caller) {
+export const showStar: Operation<'getStar', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, input.name, caller)
   return { starred: await hasRow(context.database.read, 'stars', { skill_id: id, user_id: userId }), stars }
 }
 
 /** GET /stars: starred skills that the caller may still see, newest star first. */
-export async function listStars(context: StorageContext, input: Input<'listStars'>, caller: Caller) {
+export const listStars: Operation<'listStars', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const starred = context.database.read
     .selectFrom('stars')
@@ -93,7 +93,7 @@ export async function listStars(context: StorageContext, input: Input<'listStars
 }
 
 /** GET /skills/<name>/forks: the forks that the caller may see, newest first. */
-export async function listForks(context: StorageContext, input: Input<'listForks'>, caller: Caller) {
+export const listForks: Operation<'listForks', StorageContext> = async (context, input, caller) => {
   const { id, full_name } = await getSkill(context, input.name, caller)
   const db = context.database.read
   // A fork may store a former name of its source.
@@ -106,7 +106,7 @@ export async function listForks(context: StorageContext, input: Input<'listForks
 }
 
 /** GET /skills/<name>/dependents: the skills that require the skill and that the caller may see, by name. */
-export async function listDependents(context: StorageContext, input: Input<'listDependents'>, caller: Caller) {
+export const listDependents: Operation<'listDependents', StorageContext> = async (context, input, caller) => {
   const { id } = await getSkill(context, input.name, caller)
   const dependents = selectDependents(context.database.read, id).where(isListedFor(caller))
   const sorted = dependents

@@ -21,87 +21,67 @@ export function toVersionEntry(
   const { displayName, description, license, keywords } = metadata
   // Mirrors without the skill ignored the entries of its recalls.
   const recalls = version.recalled_by === null ? [] : listCoveringRecalls(skill, version.version)
-  return {
-    type: 'version',
-    subject: `${skill.full_name}@${version.version}`,
-    digest: version.digest,
-    data: {
-      ...toSkillIdentity(skill),
-      holder,
-      version: version.version,
-      publishedAt: toTimestamp(version.published_at),
-      publisher: { id: version.publisher_id, username: version.publisher },
-      ...(version.identity !== null && { identity: parseJson(version.identity) }),
-      size: version.size,
-      files: files.map(toFileRow),
-      displayName,
-      description,
-      license,
-      keywords,
-      changelog: version.changelog,
-      portable: version.portable === 1,
-      yanked: version.yanked === 1,
-      ...(recalls.length > 0 && { recalls: recalls.map(toLoggedRecall) }),
-      category: skill.category,
-      repository: skill.repository,
-      deprecated: skill.deprecated === 1,
-      deprecationMessage: skill.deprecation_message,
-      forkedFrom:
-        skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
-    },
+  const data = {
+    holder,
+    version: version.version,
+    publishedAt: toTimestamp(version.published_at),
+    publisher: { id: version.publisher_id, username: version.publisher },
+    ...(version.identity !== null && { identity: parseJson(version.identity) }),
+    size: version.size,
+    files: files.map(toFileRow),
+    displayName,
+    description,
+    license,
+    keywords,
+    changelog: version.changelog,
+    portable: version.portable === 1,
+    yanked: version.yanked === 1,
+    ...(recalls.length > 0 && { recalls: recalls.map(toLoggedRecall) }),
+    category: skill.category,
+    repository: skill.repository,
+    deprecated: skill.deprecated === 1,
+    deprecationMessage: skill.deprecation_message,
+    forkedFrom:
+      skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
   }
+  return toEntry('version', skill, data, version)
 }
 
 /** The entry of a metadata change. */
 function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
-  return {
-    type: 'skill',
-    subject: skill.full_name,
-    digest: null,
-    data: {
-      ...toSkillIdentity(skill),
-      holder,
-      displayName: skill.display_name,
-      description: skill.description,
-      category: skill.category,
-      license: skill.license,
-      keywords: parseJson(skill.keywords),
-      repository: skill.repository,
-      deprecated: skill.deprecated === 1,
-      deprecationMessage: skill.deprecation_message,
-      latestVersion: skill.latest_version,
-    },
+  const data = {
+    holder,
+    displayName: skill.display_name,
+    description: skill.description,
+    category: skill.category,
+    license: skill.license,
+    keywords: parseJson(skill.keywords),
+    repository: skill.repository,
+    deprecated: skill.deprecated === 1,
+    deprecationMessage: skill.deprecation_message,
+    latestVersion: skill.latest_version,
   }
+  return toEntry('skill', skill, data)
 }
 
 /** The entry of a yank or of its removal. */
 function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
-  return {
-    type: 'yank',
-    subject: `${skill.full_name}@${version.version}`,
-    digest: version.digest,
-    data: {
-      ...toSkillIdentity(skill),
-      version: version.version,
-      yanked: version.yanked === 1,
-      latestVersion: skill.latest_version,
-    },
+  const data = {
+    version: version.version,
+    yanked: version.yanked === 1,
+    latestVersion: skill.latest_version,
   }
+  return toEntry('yank', skill, data, version)
 }
 
 /** The entry of a recall or of its end. */
 export function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
-  return {
-    type: 'recall',
-    subject: skill.full_name,
-    digest: null,
-    data: {
-      ...toSkillIdentity(skill),
-      recall: toLoggedRecall(recall),
-      ended: recall.endedAt !== undefined,
-      latestVersion: skill.latest_version,
-    },
+  const data = {
+    recall: toLoggedRecall(recall),
+    ended: recall.endedAt !== undefined,
+    latestVersion: skill.latest_version,
   }
+  return toEntry('recall', skill, data)
 }
 
 /** The entry of a result that a user posted for a version, or of its withdrawal. */
@@ -111,21 +91,16 @@ export function toEvaluationEntry(
   evaluation: EvaluationRow,
 ): LogDraft {
   const { author_id, author, identity, by_owner, ran_at, posted_at, withdrawn } = evaluation
-  return {
-    type: 'evaluation',
-    subject: `${skill.full_name}@${version.version}`,
-    digest: version.digest,
-    data: {
-      ...toSkillIdentity(skill),
-      version: version.version,
-      author: { id: author_id, username: author },
-      ...(identity !== null && { identity: parseJson(identity) }),
-      byOwner: by_owner === 1,
-      ranAt: toTimestamp(ran_at),
-      postedAt: toTimestamp(posted_at),
-      result: withdrawn === 1 ? null : toResult(evaluation),
-    },
+  const data = {
+    version: version.version,
+    author: { id: author_id, username: author },
+    ...(identity !== null && { identity: parseJson(identity) }),
+    byOwner: by_owner === 1,
+    ranAt: toTimestamp(ran_at),
+    postedAt: toTimestamp(posted_at),
+    result: withdrawn === 1 ? null : toResult(evaluation),
   }
+  return toEntry('evaluation', skill, data, version)
 }
 
 function toLoggedRecall({ id, range, reason, at, byAdministrator }: StoredRecall) {
@@ -137,14 +112,19 @@ function toLoggedRecall({ id, range, reason, at, byAdministrator }: StoredRecall
  * The entry does not contain the takedown claim.
  */
 function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
-  return { type, subject: skill.full_name, digest: null, data: toSkillIdentity(skill) }
+  return toEntry(type, skill, {})
 }
 
-function toSkillIdentity(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
-  return {
-    skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
-    owner: { id: skill.owner_id, username: skill.owner },
-  }
+/** An entry about a skill, or about one of its versions. */
+function toEntry(
+  type: LogDraft['type'],
+  { id, name, full_name: fullName, owner: username, owner_id }: SkillRow,
+  data: Record<string, unknown>,
+  version?: Pick<ListedVersion, 'version' | 'digest'>,
+): LogDraft {
+  const subject = version ? `${fullName}@${version.version}` : fullName
+  const identity = { skill: { id, name, fullName }, owner: { id: owner_id, username } }
+  return { type, subject, digest: version?.digest ?? null, data: { ...identity, ...data } }
 }
 
 /** A change of a skill that the public log records. */

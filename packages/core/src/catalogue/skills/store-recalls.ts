@@ -30,11 +30,7 @@ export async function emitRecall(
  * Stores the recalls of a skill, newest first, and which recall covers each of its versions. The caller then refreshes
  * the skill and calls {@link emitRecall}.
  */
-export async function storeRecalls(
-  trx: WriteTransaction,
-  skillId: string,
-  recalls: readonly StoredRecall[],
-): Promise<void> {
+export async function storeRecalls(trx: WriteTransaction, skillId: string, recalls: readonly StoredRecall[]) {
   await trx
     .updateTable('skills')
     .set({ recalls: JSON.stringify(recalls) })

@@ -1,4 +1,3 @@
-import type { Skill } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { compileListQuery } from '../../storage/list-query.ts'
@@ -9,11 +8,7 @@ import { type ItemRow, toPublicName, toSkillItem } from './skill-document.ts'
 type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
 
 /** Skills as list items, in the order of their rows, with names that resolve for this caller. */
-export async function toNamedItems(
-  context: StorageContext,
-  rows: readonly ItemRow[],
-  caller: Caller,
-): Promise<Skill[]> {
+export async function toNamedItems(context: StorageContext, rows: readonly ItemRow[], caller: Caller) {
   const own = await findOwnNames(context, rows, caller)
   return rows.map((row) => ({ ...toSkillItem(row), name: toNameAmong(row, own) }))
 }

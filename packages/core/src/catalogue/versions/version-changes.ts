@@ -3,7 +3,7 @@ import { type Access, type Change, compareVersions, type Opinion, type Security 
 import { assessChange, findWidening, readOutline, toUnreadOutline, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
-import { parseJson, type Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables, type VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { type Inspection, unreadAccess } from './inspection.ts'
 import { isOffered } from './recalls.ts'
@@ -11,14 +11,7 @@ import type { ShownAccess } from './stored-version.ts'
 import { readPackageFiles } from './version-files.ts'
 
 /** A version with the facts needed to compare it with the other versions of its skill. */
-interface ListedVersion {
-  readonly id: string
-  readonly version: string
-  readonly yanked: number
-  readonly recalled_by: string | null
-  /** Milliseconds since 1970. */
-  readonly published_at: number
-}
+type ListedVersion = Pick<VersionRow, 'id' | 'version' | 'yanked' | 'recalled_by' | 'published_at'>
 
 /** A version that is not stored yet. */
 interface NewVersion {
@@ -70,11 +63,7 @@ export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids:
 }
 
 /** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
-export async function showAccessAmong(
-  db: Kysely<Tables>,
-  versions: readonly ListedVersion[],
-  ids: readonly string[],
-): Promise<Map<string, ShownAccess>> {
+export async function showAccessAmong(db: Kysely<Tables>, versions: readonly ListedVersion[], ids: readonly string[]) {
   const wanted = new Set(ids)
   const pairs = versions
     .filter(({ id }) => wanted.has(id))

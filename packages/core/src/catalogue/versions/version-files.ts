@@ -33,10 +33,7 @@ export async function readPackageFiles(source: BlobSource, versionId: string) {
 const versionsPerQuery = 20
 
 /** The files of many versions by version id, each list in order. Yields to other requests between queries. */
-export async function readFileRowsOfMany(
-  db: Kysely<Tables>,
-  versionIds: readonly string[],
-): Promise<Map<string, FileRow[]>> {
+export async function readFileRowsOfMany(db: Kysely<Tables>, versionIds: readonly string[]) {
   const files = new Map<string, FileRow[]>()
   for (let at = 0; at < versionIds.length; at += versionsPerQuery) {
     if (isSliceOver()) await nextSlice()
