@@ -7,11 +7,9 @@ import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-/** How much is measured: a few minutes in all, some twenty, or as much as each part was made for. */
-export type Scale = 'short' | 'medium' | 'full'
-
 export interface BenchOptions {
-  readonly scale: Scale
+  /** Much less of everything. */
+  readonly isShort: boolean
   /** Real skills, in place of those that are made up. */
   readonly corpus?: string
   readonly security?: string
@@ -38,7 +36,7 @@ interface Place {
   readonly location: RegistryOptions
 }
 
-const corpusSkills = { short: 1200, medium: 5000, full: 5000 }
+const corpusSkills = [1200, 5000] as const
 
 /** What the parts of a run share. */
 export class Bench {
@@ -57,12 +55,12 @@ export class Bench {
   }
 
   get isShort(): boolean {
-    return this.options.scale === 'short'
+    return this.options.isShort
   }
 
-  /** A figure of each scale. */
-  at<T>(figures: Readonly<Record<Scale, T>>): T {
-    return figures[this.options.scale]
+  /** One of two sizes: `short` in a short run. */
+  at<T>(short: T, full: T): T {
+    return this.isShort ? short : full
   }
 
   /** A folder that is not there yet. */
@@ -80,7 +78,7 @@ export class Bench {
     const { corpus } = this.options
     if (corpus !== undefined) return corpus
     const folder = join(this.scratch, 'corpus')
-    await writeCorpus(folder, this.at(corpusSkills))
+    await writeCorpus(folder, this.at(...corpusSkills))
     return folder
   }
 
@@ -112,7 +110,7 @@ export class Bench {
       const corpus = await this.corpus()
       const { path } = place.location
       if (path === undefined) await importCorpus(join(corpus, 'open.ndjson.gz'), args)
-      else await makeCatalogue(join(path, '..'), { count: this.at(corpusSkills), corpus })
+      else await makeCatalogue(join(path, '..'), { count: this.at(...corpusSkills), corpus })
       return work(place, corpus)
     })
   }

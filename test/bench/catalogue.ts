@@ -19,7 +19,7 @@ const pairs = 200
 const copyShare = 0.05
 
 /** What was imported: how much of it, and how long that took. */
-interface Imported {
+export interface Imported {
   readonly versions: number
   readonly seconds: number
 }

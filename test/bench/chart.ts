@@ -1,4 +1,4 @@
-import { holds, show, type Figure } from './figures.ts'
+import { show, toShares, type Figure } from './figures.ts'
 
 interface Bar {
   readonly label: string
@@ -9,8 +9,6 @@ interface Bar {
 interface Panel {
   readonly title: string
   readonly bars: readonly Bar[]
-  /** Where a line is drawn: what is to be reached, or not to be passed. */
-  readonly mark?: number
 }
 
 const width = 860
@@ -22,19 +20,19 @@ const titleHeight = 44
 const margin = 16
 
 /**
- * The ratios of the figures as an SVG that is read in light and in dark: what is compared with a bare `node:http`, what is
- * compared with Verdaccio, and what has a bound.
+ * The ratios of the figures as an SVG that is read in light and in dark: rates that are compared with other programs, and
+ * how much of each target is used. A line marks 1.
  */
 export function toChart(figures: readonly Figure[]): string {
-  const panels = toPanels(figures).filter(({ bars }) => bars.length > 0)
   let top = margin
-  const drawn = panels.map((panel) => {
+  const drawn = toPanels(figures).map((panel) => {
     const shapes = drawPanel(panel, top)
-    top += titleHeight + panel.bars.length * rowHeight
+    top += toHeight(panel)
     return shapes
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + margin}" role="img" aria-labelledby="title">
-<title id="title">Skillstead compared with a bare node:http server, Verdaccio and its targets</title>
+  const size = measureChart(figures)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="title">
+<title id="title">Skillstead compared with other programs and with its targets</title>
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
@@ -53,35 +51,38 @@ ${drawn.join('\n')}
 `
 }
 
+/** The size of the chart in pixels, for which a page keeps a place until the chart is loaded. */
+export function measureChart(figures: readonly Figure[]): { readonly width: number; readonly height: number } {
+  const heights = toPanels(figures).map(toHeight)
+  return { width, height: heights.reduce((sum, height) => sum + height, 2 * margin) }
+}
+
+function toHeight({ bars }: Panel): number {
+  return titleHeight + bars.length * rowHeight
+}
+
 function toPanels(figures: readonly Figure[]): Panel[] {
   const rates = figures.filter(({ unit }) => unit.endsWith('/s'))
-  const toBare = rates.flatMap((figure) => (figure.bare ? [toBar(figure, figure.bare.ratio)] : []))
-  const toVerdaccio = rates.flatMap((figure) => (figure.verdaccio ? [toBar(figure, figure.verdaccio.ratio)] : []))
-  const bounded = figures.flatMap((figure) => {
-    const { value, least, most } = figure
-    if (least !== undefined) return [toBar(figure, least / value)]
-    return most === undefined || most === 0 ? [] : [toBar(figure, value / most)]
-  })
-  return [
-    { title: 'Share of what bare node:http answers, or bare undici delivers', bars: toBare, mark: 1 },
-    { title: 'Times as many requests a second as Verdaccio', bars: toVerdaccio },
-    { title: 'Share of what is allowed: beyond the line it is missed', bars: bounded, mark: 1 },
-  ]
+  const compared = rates.flatMap((figure) => (figure.compared ?? []).map((other) => ({ figure, other })))
+  const panels = [...Map.groupBy(compared, ({ other }) => other.with)].map(([name, pairs]) => ({
+    title: `Requests a second, compared with ${name}`,
+    bars: pairs.map(({ figure, other: { ratio, least } }) =>
+      toBar(figure, ratio, least !== undefined && ratio < least),
+    ),
+  }))
+  const shares = figures.flatMap((figure) => toShares(figure).map((share) => toBar(figure, share, share > 1)))
+  return [...panels, { title: 'Share of the target that is used: beyond the line the target is missed', bars: shares }]
 }
 
-function toBar(figure: Figure, ratio: number): Bar {
-  return { label: `${figure.part}: ${figure.name}`, ratio, isMissed: holds(figure) === false }
+function toBar(figure: Figure, ratio: number, isMissed: boolean): Bar {
+  return { label: `${figure.part}: ${figure.name}`, ratio, isMissed }
 }
 
-function drawPanel({ title, bars, mark }: Panel, top: number): string {
+function drawPanel({ title, bars }: Panel, top: number): string {
   const room = width - 2 * margin - labelWidth - valueWidth
-  // One that is far beyond must not make the others too small to see.
-  const most =
-    mark === undefined
-      ? Math.max(...bars.map(({ ratio }) => ratio))
-      : Math.min(2, Math.max(mark, ...bars.map(({ ratio }) => ratio)))
+  const most = Math.max(1, ...bars.map(({ ratio }) => ratio))
   const left = margin + labelWidth
-  const toLength = (ratio: number) => Math.round(Math.min(1, ratio / most) * room)
+  const toLength = (ratio: number) => Math.round((ratio / most) * room)
   const rows = bars.map(({ label, ratio, isMissed }, i) => {
     const y = top + titleHeight - 10 + i * rowHeight
     const shown = label.length > 58 ? `${label.slice(0, 57)}…` : label
@@ -92,10 +93,9 @@ function drawPanel({ title, bars, mark }: Panel, top: number): string {
     ].join('\n')
   })
   const bottom = top + titleHeight - 10 + bars.length * rowHeight
-  const x = left + toLength(mark ?? 0)
-  const line =
-    mark === undefined ? [] : [`<line class="mark" x1="${x}" x2="${x}" y1="${top + titleHeight - 14}" y2="${bottom}"/>`]
-  return [`<text class="title" x="${margin}" y="${top + 18}">${escape(title)}</text>`, ...rows, ...line].join('\n')
+  const x = left + toLength(1)
+  const line = `<line class="mark" x1="${x}" x2="${x}" y1="${top + titleHeight - 14}" y2="${bottom}"/>`
+  return [`<text class="title" x="${margin}" y="${top + 18}">${escape(title)}</text>`, ...rows, line].join('\n')
 }
 
 function escape(text: string): string {

@@ -4,6 +4,7 @@ import { globSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import { bundleClone } from '../../packages/cli/packing/bundle-clone.ts'
+import { youngFlag } from '../../packages/cli/src/engine-flags.ts'
 import type { StatementTime } from './profiler.ts'
 import { makeScratch } from './scratch.ts'
 
@@ -103,7 +104,7 @@ export async function startProcess<Ready>(module: string, argument: string, root
     root === undefined
       ? join(await (bundled ??= bundleChildren()), `${toName(module)}.js`)
       : join(root, 'test/bench', module)
-  const execArgv = [...(root === undefined ? [] : ['--conditions=source']), '--expose-gc']
+  const execArgv = [...(root === undefined ? [] : ['--conditions=source']), youngFlag, '--expose-gc']
   // As the command does: what a process of this run compiled need not be compiled again, in the next and in threads.
   const env = { NODE_COMPILE_CACHE: (compiled ??= makeScratch('compiled')), ...process.env }
   const child = fork(file, [argument], { execArgv, env })

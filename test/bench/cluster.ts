@@ -5,7 +5,7 @@ import pg from 'pg'
 import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, writeCorpus } from './catalogue.ts'
 import { startNode, type Child } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import { show, type Figure } from './figures.ts'
 import { load, postJson, publish, requireWrk, rotate } from './load.ts'
 import { makeScratch } from './scratch.ts'
 import { openRegistry } from '../support/open-registry.ts'
@@ -41,10 +41,8 @@ export async function benchCluster({ isShort }: { isShort: boolean }): Promise<F
     await importCorpus(join(folder, 'open.ndjson.gz'), ['--database-url', databaseUrl])
     const bytes = await readSize(databaseUrl)
     const options = { databaseUrl, seconds: isShort ? 2 : 5, acts: await toActs({ databaseUrl, folder, key }) }
-    const { rates, memoryMib } = await measureAll(options)
-    const figures = [...rates, ...toSizes({ skills, memoryMib: memoryMib - emptyMib, bytes: bytes - emptyBytes })]
-    printFigures(figures)
-    return figures
+    const { figures, memoryMib } = await measureAll(options)
+    return [...figures, ...toSizes({ skills, memoryMib: memoryMib - emptyMib, bytes: bytes - emptyBytes })]
   } finally {
     await postgres.stop()
     await rm(folder, { recursive: true, force: true })
@@ -84,28 +82,32 @@ async function toActs({ databaseUrl, folder, key }: { databaseUrl: string; folde
 }
 
 async function measureAll({ databaseUrl, seconds, acts }: { databaseUrl: string; seconds: number; acts: Act[] }) {
-  const rates: Figure[] = []
+  const figures: Figure[] = []
   let memoryMib = 0
   let round = 0
   for (const isCold of [false, true]) {
     const nodes: Child[] = []
-    const first = new Map<string, number>()
+    const rates = new Map<Act, number[]>(acts.filter(({ cold = false }) => cold === isCold).map((act) => [act, []]))
     for (let count = 1; count <= nodesMax; count++) {
       nodes.push(await startNode({ databaseUrl, ...(isCold && { answerBytesMax: 0 }) }))
       const { rssMib } = await nodes.at(-1)!.vitals('warm')
       if (count === 1 && !isCold) memoryMib = rssMib
-      for (const act of acts.filter(({ cold = false }) => cold === isCold)) {
-        const figure = await measure(nodes, { act, seconds, round: (round += nodesMax) })
-        first.set(act.name, first.get(act.name) ?? figure.value)
-        const times = (figure.value / first.get(act.name)!).toFixed(2)
-        rates.push(count === 1 ? figure : { ...figure, note: `${times} × one node; ${figure.note}` })
+      for (const [act, perSecond] of rates) {
+        perSecond.push(await measure(nodes, { act, seconds, round: (round += nodesMax) }))
       }
     }
     for (const node of nodes) await node.stop()
+    for (const [act, perSecond] of rates) figures.push(toFigure(act, perSecond))
   }
-  return { rates: rates.toSorted((a, b) => a.name.localeCompare(b.name)), memoryMib }
+  return { figures, memoryMib }
 }
 
+function toFigure({ name, unit }: Act, [one, ...more]: readonly number[]): Figure {
+  const note = more.map((rate, i) => `${show(rate / one!)} × that with ${i + 2} nodes`).join(', ')
+  return { part, name, value: one!, unit, note }
+}
+
+/** What all nodes together answer in a second. */
 async function measure(nodes: readonly Child[], { act, seconds, round }: { act: Act; seconds: number; round: number }) {
   const before = await readCpu()
   const startedMs = performance.now()
@@ -118,15 +120,10 @@ async function measure(nodes: readonly Child[], { act, seconds, round }: { act: 
   const errors = loads.reduce((sum, one) => sum + one.errors, 0)
   if (errors > 0) throw new Error(`${errors} answers of ${act.name} were no success.`)
   const share = (who: keyof Cpu) => ((after[who] - before[who]) / spentSeconds).toFixed(2)
-  const figure: Figure = {
-    part,
-    name: `${act.name}, ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`,
-    value: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
-    unit: act.unit,
-    note: `cores: nodes ${share('nodes')}, PostgreSQL ${share('postgres')}, load ${share('load')}`,
-  }
-  console.log(`${figure.name}: ${Math.round(figure.value)} ${figure.unit}; ${figure.note}`)
-  return figure
+  const rate = loads.reduce((sum, { perSecond }) => sum + perSecond, 0)
+  const cores = `nodes ${share('nodes')}, PostgreSQL ${share('postgres')}, load ${share('load')}`
+  console.log(`${act.name}, nodes: ${nodes.length}: ${Math.round(rate)} ${act.unit}; cores: ${cores}`)
+  return rate
 }
 
 /** Seconds of the processor that were used. */

@@ -1,48 +1,108 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toChart } from './chart.ts'
-import { holds, show, toTarget, type Figure } from './figures.ts'
+import { measureChart, toChart } from './chart.ts'
+import { holds, show, toRemarks, toTarget, type Figure } from './figures.ts'
 
-/** What a run measured, and how: the table, the chart and the sentences are made of it and of nothing else. */
+/** What a run measured, and how: the table and the chart are made of it and of nothing else. */
 export interface Measured {
   readonly figures: readonly Figure[]
   /** What could not be measured, and why. */
   readonly skipped: readonly string[]
-  /** What was asked for, by its names. */
-  readonly parts?: readonly string[]
+  readonly date: string
   readonly machine: string
   readonly minutes: number
   readonly command: string
-  /** The most requests a second of a bare `node:http` server while figures were written. */
-  readonly bareBest?: number
-  /** The load average before and after the last run. */
-  readonly load?: readonly [before: number, after: number]
-  /** Of everything: it takes the place of what was measured before. */
-  readonly isWhole: boolean
+  /** The most requests a second of a bare `node:http` server in this run and in those that were written before. */
+  readonly bareBest: number
+  /** The load average before and after the run. */
+  readonly load: readonly [before: number, after: number]
 }
+
+/** Rows of docs/figures.md. */
+interface Subject {
+  /** The part of `bench` that measures them, by its name. */
+  readonly by: string
+  /** How the part of the figures begins. */
+  readonly part: string
+  /** The names of the figures. */
+  readonly rows: readonly string[]
+}
+
+/** What a person who chooses or runs a registry wants to know; a part prints more. */
+const subjects: readonly Subject[] = [
+  {
+    by: 'http',
+    part: 'Over HTTP, SQLite',
+    rows: [
+      'GET /skills/<name>, cached',
+      'GET /skills/<name>, not cached',
+      'GET /skills?q=, not cached',
+      'PUT /skills with scan, copy check and log',
+      'start to first answer',
+      'resident memory after the reads',
+    ],
+  },
+  {
+    by: 'searches',
+    part: 'Search with',
+    rows: [
+      'a search, median',
+      'a search, 99th percentile',
+      'a publish alongside a search, 99th percentile',
+      'event loop blocked alongside a search, at most',
+      'resident memory',
+    ],
+  },
+  {
+    by: 'searches',
+    part: 'In-process search with',
+    rows: ['a search, median', 'resident memory'],
+  },
+  { by: 'searches', part: 'skillstead import, SQLite', rows: ['a whole catalogue'] },
+  {
+    by: 'cluster',
+    part: 'Nodes on one PostgreSQL',
+    rows: ['GET /skills/<name>, cached', 'GET /skills?q=', 'POST /track', 'PUT /skills', 'database, a skill'],
+  },
+  {
+    by: 'client',
+    part: 'Loading with the client',
+    rows: ['6 kB from memory', '6 kB over loopback', '6 kB over loopback, renewed by ETag'],
+  },
+  {
+    by: 'binary',
+    part: 'The single file',
+    rows: ['compressed', 'first answer, an empty catalogue', 'first answer, a whole catalogue'],
+  },
+  { by: 'mirror', part: 'A mirror of a node with', rows: ['full sync', 'nothing new'] },
+  { by: 'log', part: 'The log with', rows: ['append', 'inclusion proof, not cached'] },
+  {
+    by: 'dashboard',
+    part: 'The dashboard of a node with',
+    rows: ['the catalogue: first contentful paint', 'a skill: first contentful paint'],
+  },
+]
+
+/** The parts of `bench` that the page shows. */
+export const shownParts: ReadonlySet<string> = new Set(subjects.map(({ by }) => by))
 
 const begin = '<!-- begin of what `bench --write` writes -->'
 const end = '<!-- end of what `bench --write` writes -->'
-const then = '`; then `'
 
-/** Puts the figures into `figures.ndjson`, `figures.md` and `figures.svg` of a folder; prints the table where none is given. */
-export function writeDocs(measured: Measured, folder: string | undefined): void {
-  if (folder === undefined) return console.log(`\n${toTable(measured)}\n\n${toSentences(measured).join('\n')}`)
-  const file = join(folder, 'figures.ndjson')
-  const merged = existsSync(file) ? merge(readMeasured(file), measured) : measured
-  const { figures, ...how } = merged
-  writeFileSync(file, [how, ...figures].map((line) => `${JSON.stringify(line)}\n`).join(''))
-  writeFileSync(join(folder, 'figures.svg'), toChart(merged.figures))
+/** Writes a run into `figures.ndjson`, and from it `figures.md` and `figures.svg`. */
+export function writeDocs(measured: Measured, folder: string): void {
+  const { figures, ...run } = measured
+  writeFileSync(join(folder, 'figures.ndjson'), [run, ...figures].map((line) => `${JSON.stringify(line)}\n`).join(''))
+  writeFileSync(join(folder, 'figures.svg'), toChart(selectFigures(measured)))
   const page = join(folder, 'figures.md')
-  writeFileSync(page, replaceSection(readFileSync(page, 'utf8'), toTable(merged)))
-  console.log(`\nWritten into ${folder}. Sentences for the README:\n\n${toSentences(merged).join('\n')}`)
+  writeFileSync(page, replaceSection(readFileSync(page, 'utf8'), toSection(measured)))
 }
 
 /** What was measured, as a file keeps it: a line about the run, and a line a figure. */
 export function readMeasured(file: string): Measured {
-  const [how, ...figures] = readFileSync(file, 'utf8').trim().split('\n')
+  const [run, ...figures] = readFileSync(file, 'utf8').trim().split('\n')
   return {
-    ...(JSON.parse(how!) as Omit<Measured, 'figures'>),
+    ...(JSON.parse(run!) as Omit<Measured, 'figures'>),
     figures: figures.map((line) => JSON.parse(line) as Figure),
   }
 }
@@ -58,78 +118,44 @@ function replaceSection(page: string, section: string): string {
   return `${page.slice(0, from + begin.length)}\n\n${section}\n\n${page.slice(to)}`
 }
 
-/** A run of some parts leaves the figures of the others as they are, and says so by its command. */
-function merge(before: Measured, now: Measured): Measured {
-  const parts = new Set(now.figures.map(({ part }) => part))
-  const others = before.figures.filter(({ part }) => !parts.has(part))
-  const bareBest = Math.max(before.bareBest ?? 0, now.bareBest ?? 0)
-  const whole = bareBest === 0 ? now : { ...now, bareBest }
-  if (now.isWhole || others.length === 0) return whole
-  const isNow = (reason: string) => now.parts?.some((name) => reason.startsWith(`${name}: `))
-  const skipped = [...before.skipped.filter((reason) => !isNow(reason)), ...now.skipped]
-  const commands = before.command.split(then).filter((command) => command !== now.command)
-  return {
-    ...whole,
-    isWhole: before.isWhole,
-    skipped,
-    figures: [...others, ...now.figures],
-    minutes: before.minutes + now.minutes,
-    command: [...commands, now.command].join(then),
-  }
+/** The figures that the page shows, in its order. */
+export function selectFigures({ figures }: Pick<Measured, 'figures'>): Figure[] {
+  return subjects.flatMap(({ part, rows }) => rows.flatMap((name) => findFigure(figures, part, name) ?? []))
 }
 
-/** The one table: ours, bare `node:http`, Verdaccio, and what was wanted. */
-export function toTable({ figures, skipped, machine, minutes, command, load }: Measured): string {
-  const parts = [...new Set(figures.map(({ part }) => part))]
-  const rows = parts.flatMap((part) => [
-    `| **${part}** | | | | | | |`,
-    ...figures.filter((figure) => figure.part === part).map(toRow),
-  ])
-  const average = load && `; load average ${load[0]} before the last run, ${load[1]} after`
+function findFigure(figures: readonly Figure[], part: string, name: string): Figure | undefined {
+  return figures.find((figure) => figure.part.startsWith(part) && figure.name === name)
+}
+
+/** How a run was made, its chart, and its table: ours, what it is compared with, and the targets. */
+export function toSection(measured: Measured): string {
+  const { figures, skipped, date, machine, minutes, command, load } = measured
+  const { width, height } = measureChart(selectFigures(measured))
+  const rows = subjects.flatMap(({ part, rows: names }) => {
+    const title = figures.find((figure) => figure.part.startsWith(part))?.part ?? part
+    return [`| **${title}** | | | |`, ...names.map((name) => toRow(name, findFigure(figures, part, name)))]
+  })
   return [
-    `Measured by \`${command}\` in ${minutes} minutes: ${machine}${average ?? ''}.`,
+    `Measured on ${date} by \`${command}\` in ${minutes} minutes:`,
+    `${machine}; load average ${load[0]} before, ${load[1]} after.`,
     '',
-    '| | Skillstead | bare `node:http` | ours to bare | Verdaccio | ours to Verdaccio | wanted |',
-    '|---|---|---|---|---|---|---|',
+    `<img src="figures.svg" width="${width}" height="${height}" alt="Ratios to other programs, and how much of each target is used">`,
+    '',
+    '| | Skillstead | compared, and how | target |',
+    '|---|---|---|---|',
     ...rows,
     ...(skipped.length > 0 ? ['', 'Not measured:', '', ...skipped.map((reason) => `- ${reason}`)] : []),
   ].join('\n')
 }
 
-function toRow(figure: Figure): string {
-  const { name, value, unit, bare, verdaccio, note } = figure
-  const kept = holds(figure)
-  const wanted = kept === undefined ? '' : `${toTarget(figure)}: ${kept ? 'holds' : '**missed**'}`
-  const cells = [
-    note === undefined ? name : `${name} (${note})`,
-    `${show(value)} ${unit}`.trim(),
-    ...[bare, verdaccio].flatMap((other) => (other ? [show(other.value), show(other.ratio)] : ['', ''])),
-    wanted,
-  ]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+function toRow(name: string, figure: Figure | undefined): string {
+  const title = name.replace(/^[A-Z]+ \/[^ ,]+/, '`$&`')
+  return `| ${[title, ...toCells(figure)].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-/** What is said of Skillstead in a few lines; the rest is for the person who opens the page. */
-const toldParts = ['Over HTTP, SQLite', 'Search with', 'The single file', 'Nodes on one PostgreSQL']
-
-/** What the README may say: each ratio as the table has it. */
-export function toSentences({ figures: all, command }: Measured): string[] {
-  const figures = all.filter(({ part }) => toldParts.some((told) => part.startsWith(told)))
-  const compared = figures.flatMap(({ name, unit, bare, verdaccio }) => {
-    if (!unit.endsWith('/s')) return []
-    const ratios = [
-      bare && `${show(bare.ratio)} of bare \`node:http\``,
-      verdaccio && `${show(verdaccio.ratio)} times Verdaccio`,
-    ].filter((ratio) => ratio !== undefined)
-    return ratios.length === 0 ? [] : [`- ${name}: ${ratios.join(', ')}`]
-  })
-  const bounded = figures.flatMap((figure) => {
-    const { name, value, unit, least, most } = figure
-    if (least === undefined && most === undefined) return []
-    return [
-      `- ${name}: ${show(value)} ${unit}`.trimEnd() +
-        ` (wanted ${toTarget({ ...figure, bare: undefined, verdaccio: undefined })})`,
-    ]
-  })
-  return [...compared, ...bounded, `Measured by \`${command}\`.`]
+function toCells(figure: Figure | undefined): string[] {
+  if (!figure) return ['not measured', '', '']
+  const kept = holds(figure)
+  const target = kept === undefined ? '' : `${toTarget(figure)}: ${kept ? 'holds' : '**missed**'}`
+  return [`${show(figure.value)} ${figure.unit}`.trim(), toRemarks(figure), target]
 }

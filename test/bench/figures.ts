@@ -1,4 +1,4 @@
-/** One figure: a row of the table, a bar of the chart where it is compared, and what the README may quote. */
+/** One figure: a row of a table, and bars of the chart where it is compared or has a target. */
 export interface Figure {
   /** What it belongs to, which is a section of the table: `Over HTTP`. */
   readonly part: string
@@ -7,49 +7,51 @@ export interface Figure {
   readonly value: number
   /** `requests/s`, `ms`, `MiB`; empty for a share or a count. */
   readonly unit: string
-  /** Bounds of `value` that an issue gives. */
+  /** Targets for `value`. */
   readonly least?: number
   readonly most?: number
-  /** The same done by a bare `node:http` server that answers as many bytes, in the same turns. */
-  readonly bare?: Comparison
-  /** The same done by Verdaccio with as many packages, in the same turns. */
-  readonly verdaccio?: Comparison
+  /** The same done by other programs, in the same turns. */
+  readonly compared?: readonly Comparison[]
   /** What a reader has to know of it: `100 requests/s alongside 20 publishes/s`. */
   readonly note?: string
 }
 
 /** The result of another program, and ours divided by it: the median over the turns. */
-interface Comparison {
+export interface Comparison {
+  readonly with: string
   readonly value: number
   readonly ratio: number
   /** The least that the ratio is to be. */
   readonly least?: number
 }
 
-/** Whether a figure keeps its bounds; undefined where it has none. */
-export function holds({ value, least, most, bare, verdaccio }: Figure): boolean | undefined {
-  const bounds = [
-    least !== undefined && value >= least,
-    most !== undefined && value <= most,
-    bare?.least !== undefined && bare.ratio >= bare.least,
-    verdaccio?.least !== undefined && verdaccio.ratio >= verdaccio.least,
-  ]
-  const isBound = [least, most, bare?.least, verdaccio?.least].map((bound) => bound !== undefined)
-  if (!isBound.includes(true)) return undefined
-  return bounds.every((kept, i) => kept || !isBound[i])
+/** Whether a figure reaches its targets; undefined if it has none. */
+export function holds(figure: Figure): boolean | undefined {
+  const shares = toShares(figure)
+  return shares.length === 0 ? undefined : shares.every((share) => share <= 1)
 }
 
-/** What a figure is to reach, in words: `>= 0.55 of bare`. */
-export function toTarget({ unit, least, most, bare, verdaccio }: Figure): string {
-  const inUnit = (bound: number) => [show(bound), unit].filter((word) => word !== '').join(' ')
+/** How much of each target a figure uses: above 1 it misses the target. */
+export function toShares({ value, least, most, compared = [] }: Figure): number[] {
+  const ofRatios = compared.map(({ ratio, least: ratioLeast }) => ratioLeast && ratioLeast / ratio)
+  return [least && least / value, most && value / most, ...ofRatios].filter((share) => share !== undefined)
+}
+
+/** What a figure is to reach, in words: `≥ 0.55 × bare node:http`. */
+export function toTarget({ unit, least, most, compared = [] }: Figure): string {
   return [
-    least !== undefined && `≥ ${inUnit(least)}`,
-    most !== undefined && `≤ ${inUnit(most)}`,
-    bare?.least !== undefined && `≥ ${bare.least} of bare`,
-    verdaccio?.least !== undefined && `≥ ${verdaccio.least} × Verdaccio`,
+    least && `≥ ${show(least)} ${unit}`.trimEnd(),
+    most && `≤ ${show(most)} ${unit}`.trimEnd(),
+    ...compared.map((other) => other.least && `≥ ${other.least} × ${other.with}`),
   ]
-    .filter((word) => word !== false)
+    .filter((word) => word !== undefined)
     .join(', ')
+}
+
+/** The ratios of a figure and its note, in words. */
+export function toRemarks({ compared = [], note }: Figure): string {
+  const ratios = compared.map((other) => `${show(other.ratio)} × ${other.with} (${show(other.value)})`)
+  return [...ratios, ...(note === undefined ? [] : [note])].join('; ')
 }
 
 /**
@@ -64,16 +66,15 @@ export function fromRows(
   { column, unit }: { column: string; unit: string },
 ): Figure[] {
   return Object.entries(rows).map(([name, row]) => {
-    const { [column]: value, bare, ratio, ...rest } = row as Record<string, number | string>
+    const { [column]: value, ...rest } = row as Record<string, number | string>
     const note = Object.entries(rest).map(
       ([key, figure]) => `${key} ${Number.isNaN(Number(figure)) ? figure : show(Number(figure))}`,
     )
-    const comparison = bare === undefined ? {} : { bare: { value: Number(bare), ratio: Number(ratio) } }
-    return { part, name, value: Number(value), unit, ...comparison, ...(note.length > 0 && { note: note.join(', ') }) }
+    return { part, name, value: Number(value), unit, ...(note.length > 0 && { note: note.join(', ') }) }
   })
 }
 
-/** Prints the figures of a part as a table. */
+/** Prints figures as a table for each part. */
 export function printFigures(figures: readonly Figure[]): void {
   for (const part of new Set(figures.map((figure) => figure.part))) {
     console.log(`\n${part}`)
@@ -85,13 +86,11 @@ export function printFigures(figures: readonly Figure[]): void {
 }
 
 function toPrinted(figure: Figure) {
-  const { value, unit, bare, verdaccio } = figure
   const kept = holds(figure)
   return {
-    measured: round(value),
-    unit,
-    ...(bare && { 'of bare': round(bare.ratio) }),
-    ...(verdaccio && { 'of Verdaccio': round(verdaccio.ratio) }),
+    measured: round(figure.value),
+    unit: figure.unit,
+    'compared, and how': toRemarks(figure),
     target: toTarget(figure),
     '': kept === undefined ? '' : kept ? 'holds' : 'MISSED',
   }
@@ -102,7 +101,7 @@ function round(figure: number): number {
   return Math.abs(figure) >= 100 ? Math.round(figure) : Number(figure.toPrecision(3))
 }
 
-/** As the table, the chart and the sentences show it. */
+/** As the tables and the chart show it. */
 export function show(figure: number): string {
   return round(figure).toLocaleString('en', { maximumFractionDigits: 6 })
 }

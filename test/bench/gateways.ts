@@ -6,7 +6,7 @@ import { systemCaller } from '@skillstead/core'
 import { importVersions, partsOf } from '@skillstead/core/internal'
 import { openRegistry } from '../support/open-registry.ts'
 import { startGitBackend, startNode, type Child } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 import { ask, clone, measureAdded, readCpuMs } from './git-clones.ts'
 import { median, quantile } from './statistics.ts'
 
@@ -47,8 +47,6 @@ export async function benchGateways({ folder, isShort }: { folder: string; isSho
   await backend.stop()
   figures.push(...(await measureConcurrent(path, root)))
   console.log(`\n${ownerSkills} skills of ${filesEach + 1} files, ${contentMib.toFixed(1)} MiB in all`)
-  printFigures(figures)
-  for (const { name, note } of figures) if (note) console.log(`${name}: ${note}`)
   return figures
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import { startBare, startNode, type Child } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Comparison, Figure } from './figures.ts'
 import { load, publish, requireWrk, rotate } from './load.ts'
 import { median } from './statistics.ts'
 import { startVerdaccio, type PackageText, type Verdaccio } from './verdaccio.ts'
@@ -72,7 +72,6 @@ export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
     ...(await toCosts(options, { node: warm, verdaccio, startMs, delayMaxMs })),
     await benchPublish(warm, options, turns),
   ]
-  printFigures(figures)
   for (const child of [warm, cold, bareDetails, bareSearches]) await child.stop()
   await verdaccio?.stop()
   return figures
@@ -153,31 +152,33 @@ function toRow(
 ): Figure {
   const middle = (of: (turn: Turn) => number) => median(turns.map(of))
   const hasVerdaccio = turns.every(({ verdaccio }) => verdaccio > 0)
+  const compared = [toComparison(turns, 'bare', least)]
+  if (hasVerdaccio) compared.push(toComparison(turns, 'verdaccio', verdaccioLeast))
   return {
     part,
     name,
     value: middle(({ ours }) => ours),
     unit: 'requests/s',
-    bare: {
-      value: middle(({ bare }) => bare),
-      ratio: middle(({ ours, bare }) => ours / bare),
-      ...(least !== undefined && { least }),
-    },
-    ...(hasVerdaccio && {
-      verdaccio: {
-        value: middle(({ verdaccio }) => verdaccio),
-        ratio: middle(({ ours, verdaccio }) => ours / verdaccio),
-        ...(verdaccioLeast !== undefined && { least: verdaccioLeast }),
-      },
-    }),
+    compared,
     note: `p99 ${middle(({ p99Ms }) => p99Ms).toFixed(1)} ms at 32 connections, ${bodies}`,
+  }
+}
+
+const titles = { bare: 'bare node:http', verdaccio: 'Verdaccio' }
+
+function toComparison(turns: readonly Turn[], other: keyof typeof titles, least: number | undefined): Comparison {
+  return {
+    with: titles[other],
+    value: median(turns.map((turn) => turn[other])),
+    ratio: median(turns.map((turn) => turn.ours / turn[other])),
+    ...(least !== undefined && { least }),
   }
 }
 
 /** A bare server answers as many bytes as ours, and Verdaccio what it has to say. */
 function toBodies(bytes: number, verdaccioBytes?: number): string {
   const others = verdaccioBytes === undefined ? '' : `, Verdaccio's ${(verdaccioBytes / 1000).toFixed(1)} kB`
-  return `bodies of ${(bytes / 1000).toFixed(1)} kB at the mean${others}`
+  return `bodies of ${(bytes / 1000).toFixed(1)} kB${others}`
 }
 
 interface Running {
@@ -209,8 +210,9 @@ async function toCosts({ part }: HttpOptions, { node, verdaccio, startMs, delayM
   ]
 }
 
-function compareWith(ours: number, value: number | undefined): Pick<Figure, 'verdaccio'> {
-  return value === undefined || Number.isNaN(value) ? {} : { verdaccio: { value, ratio: ours / value } }
+function compareWith(ours: number, value: number | undefined): Pick<Figure, 'compared'> {
+  if (value === undefined || Number.isNaN(value)) return {}
+  return { compared: [{ with: titles.verdaccio, value, ratio: ours / value }] }
 }
 
 async function benchPublish(node: Child, { part, key, corpusDir }: HttpOptions, turns: number): Promise<Figure> {

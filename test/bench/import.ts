@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { importCorpus, type ImportSummary } from './catalogue.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 
 /** Imports the corpus with the command that people use, twice: the second time nothing may change. */
 export async function benchImport(title: string, place: readonly string[], corpusDir: string): Promise<Figure[]> {
@@ -13,10 +13,8 @@ export async function benchImport(title: string, place: readonly string[], corpu
     const note = `${versions.toLocaleString('en')} versions in ${seconds.toFixed(1)} s, ${refused} refused`
     return { part, name, value: versions / seconds, unit: 'versions/s', note }
   }
-  const figures = [
+  return [
     toFigure('a whole catalogue', first.versionsCreated, first),
     toFigure('the same again', second.versionsUnchanged, second),
   ]
-  printFigures(figures)
-  return figures
 }

@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Bench, type BenchOptions, type Scale } from './bench.ts'
+import { Bench, type BenchOptions } from './bench.ts'
 import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
-import { readMeasured, writeDocs } from './docs.ts'
-import type { Figure } from './figures.ts'
+import { readMeasured, shownParts, writeDocs } from './docs.ts'
+import { printFigures, type Figure } from './figures.ts'
 import { findRefusal, measureMachine, type MachineSpeed } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
 import { enterRunFolder } from '../support/run-folder.ts'
@@ -38,14 +38,14 @@ const { values, positionals } = parseArgs({
 
 const usage = `pnpm bench [PART...] [options]
 
-Without a part everything is measured, at a size that takes some twenty minutes on two cores, on SQLite; a part that is
-named is measured at the size that it was made for, on both databases.
+Without PART, the parts marked * are measured, on SQLite, in some 25 minutes on two quiet cores: these are on docs/figures.md.
+A part that is named is measured on both databases.
 
-${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+${parts.map(({ name, about }) => `  ${(shownParts.has(name) ? `${name} *` : name).padEnd(12)} ${about}`).join('\n')}
 
   --short           much less of everything: a few minutes
-  --write           put the table and the chart into docs/, unless this machine is half as fast as the best before
-  --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson) in place of those that are made up
+  --write           without PART: write docs/figures.md and its chart, unless this machine is half as fast as the best before
+  --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson, tasks-open.ndjson) in place of those that are made up
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
   --skills N        searches, memory, mirror, dashboard: so many skills
@@ -59,20 +59,20 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --cloaks          scan: the labelled skills in each disguise of test/cloak, in place of the totals
   --speed           scan: the time of one SKILL.md and of a first scan; with --corpus on real skills`
 
-/** In a run of everything one that hangs must not keep the others from their turn. */
+/** In a run of several parts one that hangs must not keep the others from their turn. */
 const partMinutesMax = 10
 // Else nothing is tidied up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
 
-const isEverything = positionals.length === 0 && values.security === undefined
+const isNamed = positionals.length > 0
 const chosen = choose()
 await enterRunFolder()
 const bench = new Bench(toOptions())
 keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
 mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
 
-const file = join(docsFolder(), 'figures.ndjson')
-const bareBest = existsSync(file) ? readMeasured(file).bareBest : undefined
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
+const { bareBest } = readMeasured(join(docs, 'figures.ndjson'))
 const before = values.write ? await requireSpeed() : undefined
 const startedMs = performance.now()
 const figures: Figure[] = []
@@ -80,26 +80,22 @@ const skipped: string[] = []
 for (const part of chosen) await measure(part)
 const minutes = Math.round((performance.now() - startedMs) / 60_000)
 console.log(`\nThat took ${minutes} minutes.`)
-const machine = `${cpus().length} cores, Node ${process.version.slice(1)}`
-const command = ['npx --yes pnpm@12 bench', ...process.argv.slice(2).filter((word) => word !== '--write')].join(' ')
-const measured = {
-  figures,
-  skipped,
-  parts: chosen.map(({ name }) => name),
-  machine,
-  minutes,
-  command,
-  isWhole: isEverything,
+if (before) await write(before)
+process.exit(isNamed && skipped.length > 0 ? 1 : 0)
+
+async function write(speed: MachineSpeed): Promise<void> {
+  const after = await requireSpeed()
+  const run = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} cores, Node ${process.version.slice(1)}`,
+    minutes,
+    command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' '),
+    bareBest: Math.max(bareBest, speed.barePerSecond, after.barePerSecond),
+    load: [speed.load, after.load],
+  } as const
+  writeDocs({ ...run, figures, skipped }, docs)
+  console.log(`Written into ${docs}.`)
 }
-if (before) {
-  const after = await measureMachine()
-  const best = Math.max(before.barePerSecond, after.barePerSecond)
-  const refusal = findRefusal(after, bareBest)
-  const load = [before.load, after.load] as const
-  writeDocs({ ...measured, bareBest: best, load }, refusal === undefined ? docsFolder() : undefined)
-  if (refusal !== undefined) refuse(refusal, 1)
-} else writeDocs(measured, undefined)
-process.exit(isEverything || skipped.length === 0 ? 0 : 1)
 
 /** Ends the run at once on a machine that is too slow for figures, before the minutes that measuring takes. */
 async function requireSpeed(): Promise<MachineSpeed> {
@@ -108,15 +104,17 @@ async function requireSpeed(): Promise<MachineSpeed> {
   return refusal === undefined ? speed : refuse(refusal, 1)
 }
 
-/** What cannot be measured here is said, and the rest goes on. */
+/** Reports a part that fails; the others are measured all the same. */
 async function measure({ name, run }: Part): Promise<void> {
   const partMs = performance.now()
   console.log(`\n# ${name}`)
   const done = new AbortController()
   try {
-    figures.push(...(await Promise.race([run(bench), giveUp(done.signal)])))
+    const measured = await Promise.race([run(bench), giveUp(done.signal)])
+    printFigures(measured)
+    figures.push(...measured)
   } catch (error) {
-    console.error(isEverything ? (error as Error).message : error)
+    console.error(isNamed ? error : (error as Error).message)
     skipped.push(`${name}: ${(error as Error).message}`)
   } finally {
     done.abort()
@@ -126,7 +124,7 @@ async function measure({ name, run }: Part): Promise<void> {
 }
 
 async function giveUp(signal: AbortSignal): Promise<never> {
-  if (!isEverything) return new Promise(() => {})
+  if (isNamed) return new Promise(() => {})
   await setTimeout(partMinutesMax * 60_000, undefined, { signal })
   throw new Error(`It did not end within ${partMinutesMax} minutes.`)
 }
@@ -135,16 +133,15 @@ function choose(): readonly Part[] {
   if (values.help) refuse(usage, 0)
   const unknown = positionals.filter((name) => !parts.some((part) => part.name === name))
   if (unknown.length > 0) refuse(`There is no part ${unknown.join(', ')}.\n\n${usage}`, 2)
-  if (positionals.length === 0 && values.security !== undefined) return parts.filter(({ name }) => name === 'scan')
-  return parts.filter(({ name, isApart }) => (isEverything ? !isApart : positionals.includes(name)))
+  if (isNamed && values.write) refuse('--write takes no PART: one run measures the whole page.', 2)
+  return parts.filter(({ name }) => (isNamed ? positionals.includes(name) : shownParts.has(name)))
 }
 
 function toOptions(): BenchOptions {
   const { corpus, security, against, only, ablation, honest, cloaks, speed, tenfold } = values
-  const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
-    scale,
+    isShort: values.short,
     tenfold,
     cloaks,
     speed,
@@ -157,7 +154,7 @@ function toOptions(): BenchOptions {
     ...(honest && { honest }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
-    postgres: isEither ? values.postgres === true : !isEverything && !values.short,
+    postgres: isEither ? values.postgres === true : isNamed && !values.short,
   }
 }
 
@@ -170,8 +167,4 @@ function refuse(sentence: string, code: number): never {
   if (code === 0) console.log(sentence)
   else console.error(sentence)
   process.exit(code)
-}
-
-function docsFolder(): string {
-  return fileURLToPath(new URL('../../docs/', import.meta.url))
 }

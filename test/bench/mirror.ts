@@ -10,7 +10,7 @@ import { createClient } from '@skillstead/client'
 import { localApi, systemCaller } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { startNode, startProcess } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 import type { MirrorFigures, MirrorQuestion } from './mirror-child.ts'
 import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
@@ -49,9 +49,7 @@ export async function benchMirror(
       )
     }
     const part = `A mirror of a node with ${lines.length.toLocaleString('en')} skills`
-    const figures = rows.map((row) => ({ part, ...row }))
-    printFigures(figures)
-    return figures
+    return rows.map((row) => ({ part, ...row }))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -63,9 +61,14 @@ function toRows(one: Measured, count: number): Omit<Figure, 'part'>[] {
   const wholeCorpus = 4777
   const perSecond = (figures: MirrorFigures) => (count / figures.ms) * 1000
   return [
-    { name: 'full sync', unit: 's', value: one.full.ms / 1000, most: (6 * count) / wholeCorpus },
-    { name: 'full sync, share of the import of the same', unit: '', value: one.full.ms / one.importMs },
-    { name: 'full sync, skills refused', unit: '', value: one.full.refused, most: 0 },
+    {
+      name: 'full sync',
+      unit: 's',
+      value: one.full.ms / 1000,
+      most: (6 * count) / wholeCorpus,
+      compared: [{ with: 'an import of the same', value: one.importMs / 1000, ratio: one.full.ms / one.importMs }],
+    },
+    { name: 'full sync, skills refused', unit: '', value: one.full.refused },
     { name: 'full sync, event loop blocked', unit: 'ms', value: one.full.delayMaxMs, most: 100 },
     {
       name: 'full sync, requests for a thousand entries',

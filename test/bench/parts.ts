@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Bench, makePublisher } from './bench.ts'
-import { makeCatalogue } from './catalogue.ts'
+import { makeCatalogue, type Imported } from './catalogue.ts'
 import type { Figure } from './figures.ts'
 import type { QueryKind } from './paced-load.ts'
 
@@ -9,12 +9,10 @@ import type { QueryKind } from './paced-load.ts'
 export interface Part {
   readonly name: string
   readonly about: string
-  /** Only by its name: it needs something that a run of everything does not have. */
-  readonly isApart?: boolean
   run(bench: Bench): Promise<readonly Figure[]>
 }
 
-const manySkills = { short: 2000, medium: 50_000, full: 50_000 }
+const manySkills = [2000, 50_000] as const
 
 /** In this order; each is loaded when its turn comes, so that none waits for the packages of another. */
 export const parts: readonly Part[] = [
@@ -40,7 +38,6 @@ export const parts: readonly Part[] = [
   {
     name: 'profile',
     about: 'CPU time of reads, publishes, an import and a start, and what it is spent on; writes flame charts',
-    isApart: true,
     async run(bench) {
       const { benchProfile } = await import('./profile.ts')
       const { against, only, sqlite } = bench.options
@@ -48,7 +45,7 @@ export const parts: readonly Part[] = [
       return benchProfile({
         ...(only !== undefined && { only }),
         corpus: await bench.corpus(),
-        turns: bench.at({ short: 3, medium: 5, full: 7 }),
+        turns: bench.at(3, 7),
         seconds: bench.isShort ? 2 : 3,
         folder: '.profiles',
         ...(against !== undefined && { against }),
@@ -61,7 +58,7 @@ export const parts: readonly Part[] = [
     async run(bench) {
       const { benchSearches } = await import('./searches.ts')
       const folder = bench.newFolder('many')
-      const skills = bench.options.skills ?? bench.at(manySkills)
+      const skills = bench.options.skills ?? bench.at(...manySkills)
       const imported = await makeCatalogue(folder, { count: skills })
       const location = { path: join(folder, 'skillstead.db') }
       const figures = await benchSearches({
@@ -72,17 +69,12 @@ export const parts: readonly Part[] = [
         isShort: bench.isShort,
       })
       rmSync(folder, { recursive: true })
-      const part = `skillstead import, SQLite`
-      const name = `${skills.toLocaleString('en')} skills at once`
-      return imported
-        ? [...figures, { part, name, value: imported.versions / imported.seconds, unit: 'versions/s' }]
-        : figures
+      return imported ? [...figures, toImportFigure(imported)] : figures
     },
   },
   {
     name: 'memory',
     about: 'what each part of a node takes, with 5,000 and 50,000 skills or with --skills N',
-    isApart: true,
     async run(bench) {
       const { benchMemory } = await import('./memory.ts')
       const counts = bench.options.skills ? [bench.options.skills] : bench.isShort ? [5000] : [5000, 50_000]
@@ -112,7 +104,7 @@ export const parts: readonly Part[] = [
     async run(bench) {
       const { benchEval } = await import('./eval.ts')
       const folder = bench.newFolder('eval')
-      return benchEval(folder, bench.at({ short: 1, medium: 3, full: 3 }))
+      return benchEval(folder, bench.at(1, 3))
     },
   },
   {
@@ -161,7 +153,7 @@ export const parts: readonly Part[] = [
     about: 'lists of a member of organisations, compared with those of a guest',
     async run(bench) {
       const { benchMembers } = await import('./members.ts')
-      const requests = bench.at({ short: 100, medium: 200, full: 300 })
+      const requests = bench.at(100, 300)
       return bench.onEmpty(({ title, location }) => benchMembers(title, location, requests))
     },
   },
@@ -170,7 +162,7 @@ export const parts: readonly Part[] = [
     about: 'what trends, and leaderboards',
     async run(bench) {
       const { benchRankings } = await import('./usage.ts')
-      const records = bench.at({ short: 50_000, medium: 250_000, full: 1_000_000 })
+      const records = bench.at(50_000, 1_000_000)
       return bench.onLoaded(({ title, location }) => benchRankings(title, location, records))
     },
   },
@@ -179,7 +171,7 @@ export const parts: readonly Part[] = [
     about: 'deliveries over TLS, and one dead receiver among many',
     async run(bench) {
       const { benchWebhooks } = await import('./webhooks.ts')
-      const isFull = bench.options.scale === 'full'
+      const isFull = !bench.isShort
       return bench.onLoaded(({ title, location }, corpus) => benchWebhooks(title, location, corpus, { isFull }))
     },
   },
@@ -192,7 +184,7 @@ export const parts: readonly Part[] = [
       const { openDatabaseEngine } = await import('./database-engine.ts')
       const { against } = bench.options
       const corpus = await bench.corpus()
-      const isFull = bench.options.scale === 'full'
+      const isFull = !bench.isShort
       const others = against === undefined ? [] : [await readEngineOf(against)]
       const figures = await run(corpus, { engines: [...engines, ...others], isFull })
       const inDatabases = await bench.onEmpty(({ title, location }) => {
@@ -210,7 +202,7 @@ export const parts: readonly Part[] = [
       const { benchPairs } = await import('./copies.ts')
       const { benchScale } = await import('./copies-scale.ts')
       const corpus = await bench.corpus()
-      const versions = bench.at({ short: 2000, medium: 20_000, full: 100_000 })
+      const versions = bench.at(2000, 100_000)
       const pairs = await bench.onEmpty(({ title, location }) => benchPairs(title, location, corpus))
       return [
         ...pairs,
@@ -223,7 +215,7 @@ export const parts: readonly Part[] = [
     about: 'the transparency log: appends and proofs',
     async run(bench) {
       const { benchLogs } = await import('./log.ts')
-      return benchLogs(bench.options, bench.at({ short: 20_000, medium: 100_000, full: 1_000_000 }))
+      return benchLogs(bench.options, bench.at(20_000, 1_000_000))
     },
   },
   {
@@ -253,7 +245,6 @@ export const parts: readonly Part[] = [
   {
     name: 'blocked',
     about: 'for how long the worst requests block the event loop; fails above 100 ms',
-    isApart: true,
     async run(bench) {
       const { benchBlocked } = await import('./blocked.ts')
       return benchBlocked(bench.newFolder('blocked'), bench.options.only)
@@ -264,7 +255,7 @@ export const parts: readonly Part[] = [
     about: 'following a node, and bundles',
     async run(bench) {
       const { benchMirror } = await import('./mirror.ts')
-      const { skills = bench.at({ short: 200, medium: 500, full: undefined }), tenfold } = bench.options
+      const { skills = bench.at(200, undefined), tenfold } = bench.options
       return benchMirror(await bench.corpus(), { ...(skills !== undefined && { skills }), tenfold })
     },
   },
@@ -273,13 +264,17 @@ export const parts: readonly Part[] = [
     about: 'how soon its pages are painted in Chromium',
     async run(bench) {
       const { benchDashboard } = await import('./dashboard.ts')
-      return benchDashboard(bench.options.skills ?? bench.at({ short: 500, medium: 5000, full: 50_000 }))
+      const folder = bench.newFolder('dashboard')
+      const skills = bench.options.skills ?? bench.at(...manySkills)
+      await makeCatalogue(folder, { count: skills })
+      const figures = await benchDashboard({ path: join(folder, 'skillstead.db') }, skills)
+      rmSync(folder, { recursive: true })
+      return figures
     },
   },
   {
     name: 'lighthouse',
     about: 'scores of the pages in Lighthouse, which npx downloads, on a desktop and a phone; --only PAGE',
-    isApart: true,
     async run({ isShort, options: { only } }) {
       const { benchLighthouse } = await import('./lighthouse.ts')
       return benchLighthouse({ turns: isShort ? 1 : 3, folder: '.lighthouse', ...(only !== undefined && { only }) })
@@ -288,7 +283,6 @@ export const parts: readonly Part[] = [
   {
     name: 'scale',
     about: 'a node on PostgreSQL with a million skills, or --skills N; takes about an hour',
-    isApart: true,
     async run(bench) {
       const { benchScale } = await import('./scale.ts')
       return benchScale(bench.options.skills ?? 1_000_000)
@@ -297,7 +291,6 @@ export const parts: readonly Part[] = [
   {
     name: 'scan',
     about: 'how often the scanner is right; needs --security FILE with labelled skills, or --honest DIR with code',
-    isApart: true,
     async run(bench) {
       const { options } = bench
       if (options.honest) {
@@ -324,6 +317,17 @@ export const parts: readonly Part[] = [
     },
   },
 ]
+
+function toImportFigure({ versions, seconds }: Imported): Figure {
+  const note = `${versions.toLocaleString('en')} versions in ${Math.round(seconds)} s`
+  return {
+    part: 'skillstead import, SQLite',
+    name: 'a whole catalogue',
+    value: versions / seconds,
+    unit: 'versions/s',
+    note,
+  }
+}
 
 function readQueryKinds(corpus: string): QueryKind[] {
   const needs = join(corpus, 'tasks-open.ndjson')

@@ -7,7 +7,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { makePublisher } from './bench.ts'
 import { importCorpus, writeCorpus } from './catalogue.ts'
 import { startNode, type Child } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { quantile } from './statistics.ts'
 import { makeSkills, toQuery } from './synthetic.ts'
@@ -56,9 +56,7 @@ export async function benchScale(skills: number): Promise<Figure[]> {
     const { rssMib } = await node.vitals()
     await node.stop()
     const all = [...figures, { name: 'resident memory of the node', value: rssMib, unit: 'MiB' }]
-    const ofPart = all.map((figure) => ({ part, ...figure }))
-    printFigures(ofPart)
-    return ofPart
+    return all.map((figure) => ({ part, ...figure }))
   } finally {
     await postgres.stop()
     await rm(folder, { recursive: true, force: true })

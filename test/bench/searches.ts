@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import type { RegistryOptions } from '@skillstead/core'
 import { startNode, startProcess, type Child } from './children.ts'
-import { printFigures, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 import { measureSearches, type PacedLoadOptions, type QueryKind } from './paced-load.ts'
 
 const answeredMs = 120_000
@@ -21,13 +21,23 @@ export interface EmbeddedSearches extends PacedLoadOptions {
 
 /** Measures searches over HTTP, and then in a process that embeds the registry. */
 export async function benchSearches({ location, key, kinds, skills, isShort }: SearchesOptions): Promise<Figure[]> {
-  const part = `Search with ${skills.toLocaleString('en')} skills`
-  const figures = await searchOverHttp(location, key, { part, kinds, isShort, seed: 2 })
-  const embedded: EmbeddedSearches = { location, part: `${part}, in-process`, kinds, isShort, seed: 3 }
+  const count = skills.toLocaleString('en')
+  const figures = await searchOverHttp(location, key, {
+    part: `Search with ${count} skills`,
+    kinds,
+    isShort,
+    seed: 2,
+  })
+  const embedded: EmbeddedSearches = {
+    location,
+    part: `In-process search with ${count} skills`,
+    kinds,
+    isShort,
+    seed: 3,
+  }
   const child = await startProcess<Figure[]>('./searches-child.ts', JSON.stringify(embedded))
   figures.push(...child.ready)
   await child.stop()
-  printFigures(figures)
   return figures
 }
 

@@ -21,7 +21,8 @@ async function makeMachine(): Promise<Machine> {
     home,
     cache: join(home, '.cache/skillstead/compiled'),
     async run(file = mainFile) {
-      const { code, stdout } = await runFile(file, ['--version'], { env: { TMPDIR: temporary, HOME: home } })
+      const env = { TMPDIR: temporary, HOME: home, NODE_COMPILE_CACHE: undefined }
+      const { code, stdout } = await runFile(file, ['--version'], { env })
       expect(code).toBe(0)
       expect(stdout).toMatch(/\d/)
     },

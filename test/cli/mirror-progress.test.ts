@@ -1,7 +1,7 @@
 import type { SyncProgress } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
 import { oncePerInterval } from '../../packages/cli/src/terminal/progress-bar.ts'
-import { createSyncPace } from '../../packages/cli/src/mirror/progress.ts'
+import { createPace, toPaceText } from '../../packages/cli/src/terminal/pace.ts'
 
 const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {
   return { upstream: 'main', phase, done, ...more }
@@ -9,21 +9,31 @@ const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgre
 
 it('the remaining time of a sync is extrapolated from the progress of its current phase', () => {
   let nowMs = 0
-  const pace = createSyncPace(() => nowMs)
-  expect(pace.secondsLeft(at('staging', 0, { total: 1000 }))).toBeUndefined()
+  const toPace = createPace(() => nowMs)
+  expect(toPace(at('staging', 0, { total: 1000 })).secondsLeft).toBeUndefined()
   nowMs = 1000
-  expect(pace.secondsLeft(at('staging', 100, { total: 1000 })), 'too soon to say').toBeUndefined()
+  expect(toPace(at('staging', 100, { total: 1000 })).secondsLeft, 'too soon to say').toBeUndefined()
   nowMs = 4000
-  expect(pace.secondsLeft(at('staging', 200, { total: 1000 }))).toBe(16)
-  expect(pace.secondsLeft(at('applying', 200, { total: 1000 })), 'another kind of work').toBeUndefined()
+  expect(toPace(at('staging', 200, { total: 1000 })).secondsLeft).toBe(16)
+  expect(toPace(at('applying', 200, { total: 1000 })).secondsLeft, 'another kind of work').toBeUndefined()
   nowMs = 14_000
-  expect(pace.secondsLeft(at('applying', 300, { total: 1000 })), 'what was there before does not count').toBe(70)
-  expect(pace.secondsLeft(at('applying', 300))).toBeUndefined()
+  expect(toPace(at('applying', 300, { total: 1000 })).secondsLeft, 'what was there before does not count').toBe(70)
+  expect(toPace(at('applying', 300)).secondsLeft).toBeUndefined()
 })
 
 it('the remaining time of a sync is the estimate of the rate-limited upstream, if the upstream gives one', () => {
-  const pace = createSyncPace(() => 0)
-  expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
+  const toPace = createPace(() => 0)
+  expect(toPace(at('listing', 10, { total: 100, secondsLeft: 5400 })).secondsLeft).toBe(5400)
+})
+
+it('the pace of a phase is shown with the remaining time, and a slow pace without a rate', () => {
+  let nowMs = 0
+  const toPace = createPace(() => nowMs)
+  expect(toPaceText(toPace(at('applying', 1000, { total: 9000 })))).toBe('')
+  nowMs = 4000
+  expect(toPaceText(toPace(at('applying', 1500, { total: 9000 })))).toBe(', 125 a second, about 60 s left')
+  expect(toPaceText(toPace(at('applying', 1500)))).toBe(', 125 a second')
+  expect(toPaceText(toPace(at('applying', 1002, { total: 1004 })))).toBe(', about 4 s left')
 })
 
 it('a progress line in a pipe is printed once per interval, not at the start', () => {

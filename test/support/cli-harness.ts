@@ -25,7 +25,8 @@ interface RunOptions {
   readonly cwd?: string
   /** How long a command with a `cwd` may take in this process. Default: 100 s, less than a test may take. */
   readonly timeoutMs?: number
-  readonly env?: Record<string, string>
+  /** More variables; undefined removes one. */
+  readonly env?: Record<string, string | undefined>
   readonly input?: string
   /** Standard input of a command in this process, instead of `input`. */
   readonly stdin?: Readable

@@ -23,6 +23,8 @@ export default async function setUp(): Promise<void> {
   // Long runs build images and install clients, which take more room.
   const runsInMemory = !isLong && process.env.TMPDIR === undefined && (await isUsableMemory())
   await enterRunFolder(runsInMemory ? memory : tmpdir())
+  // The workers' threads, and commands in processes of their own, start in half the processor time.
+  process.env.NODE_COMPILE_CACHE = join(tmpdir(), 'compiled')
 }
 
 /** Whether programs can be started from it, which containers forbid by default, and it has room. */

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { youngFlag } from '../../packages/cli/src/engine-flags.ts'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import { makeFolder, type Finished } from '../support/cli-harness.ts'
 
@@ -200,4 +201,13 @@ it('scripts that install Node also run on it: a shell caches the path of the pre
   const after = Object.values(scripts).filter((script: string) => script.includes('install-serving.js &&'))
   expect(after.length).toBeGreaterThan(0)
   expect(after.filter((script: string) => / && node /.test(script))).toEqual([])
+})
+
+it('starts of a clone keep the young generation from shrinking to a size at which nodes are slower', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  const starts = [await readFile(join(root, 'skillstead'), 'utf8'), ...Object.values(scripts)]
+    .flatMap((text: string) => text.split('\n'))
+    .filter((line) => line.includes('cli/clone/main.js'))
+  expect(starts).toHaveLength(3)
+  for (const line of starts) expect(line).toContain(` ${youngFlag} `)
 })

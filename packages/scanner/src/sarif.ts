@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
 import type { AddedRules } from './rules/added-rules.ts'
 import { listRules, prepareRules } from './rules/prepare-rules.ts'
-import type { Rule } from './match/rule.ts'
+import type { RuleHead } from './rules/load-rules.ts'
 
 /** SARIF has three levels; GitHub's code scanning sorts by `security-severity`, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {
@@ -41,7 +41,7 @@ export function toSarifLog(added: AddedRules | undefined, run: object): SarifLog
   }
 }
 
-function toSarifRule({ id, category, severity, title, why, remediation, references }: Omit<Rule, 'patterns'>) {
+function toSarifRule({ id, category, severity, title, why, remediation, references }: RuleHead) {
   const list = references.map((address) => `- <${address}>`).join('\n')
   return {
     id,

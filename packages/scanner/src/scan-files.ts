@@ -14,7 +14,7 @@ import { readTextFiles, type TextFile } from './files/read-files.ts'
 import { builtInRules, type PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { ScanFindings, type Subject } from './scan-findings.ts'
-import type { Fact } from './match/rule.ts'
+import type { Fact } from './rules/load-rules.ts'
 import type { Hit } from './match/search.ts'
 import { findToolClaims } from './access/tool-claims.ts'
 import { OwnSources } from './verdict/own-sources.ts'
@@ -41,7 +41,9 @@ export class Scan {
   /** The files of which a part was not scanned; undefined for a part of no file. */
   readonly #incomplete = new Set<string | undefined>()
   #isLesson = false
-  #own = new OwnSources('')
+  #about = ''
+  /** Read on first use: most scans find nothing that depends on them. */
+  #own: OwnSources | undefined
 
   constructor(files: readonly ScanFile[], rules = builtInRules) {
     this.#rules = rules
@@ -50,9 +52,8 @@ export class Scan {
 
   *run(): Generator<void> {
     const roles = toRoles(this.#files)
-    const about = this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? ''
-    this.#isLesson = isLessonOf(about)
-    this.#own = new OwnSources(about)
+    this.#about = this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? ''
+    this.#isLesson = isLessonOf(this.#about)
     const subjects: Subject[] = []
     for (const [index, { path, text, found, of }] of this.#files.entries()) {
       const document = new Document(text, isMarkdown(path))
@@ -200,7 +201,9 @@ export class Scan {
   }
 
   #isOwn({ foreign }: Pick<Fact, 'foreign'>, passage: string): boolean {
-    return foreign !== undefined && this.#own.includes(passage)
+    if (!foreign) return false
+    this.#own ??= new OwnSources(this.#about)
+    return this.#own.includes(passage)
   }
 
   #mark(spot: Spot): void {

@@ -1,7 +1,7 @@
 import { severities, signals, type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
 import type { Document } from './text/document.ts'
 import type { FileRole } from './files/role.ts'
-import type { Rule } from './match/rule.ts'
+import type { RuleHead } from './rules/load-rules.ts'
 import { toRisk, toScore, toVerdict } from './verdict/score.ts'
 import { findReason, type Suppression } from './verdict/suppress.ts'
 import { placeIn, weighMatch, type Place } from './verdict/weigh-match.ts'
@@ -34,7 +34,7 @@ export class ScanFindings {
 
   /** Adds a finding, unless the list of its kind is full. Returns its signal. Without a place it is about the whole file. */
   add(
-    rule: Omit<Rule, 'patterns'>,
+    rule: RuleHead,
     subject: Subject,
     offset: number,
     decoded: readonly string[] = [],

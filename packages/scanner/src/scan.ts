@@ -1,6 +1,7 @@
 import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
+import { loadRules } from './rules/load-rules.ts'
 import { prepareRules } from './rules/prepare-rules.ts'
 import { PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
@@ -30,7 +31,7 @@ export function scanFiles(files: readonly ScanFile[], now: number, added?: Added
   }
 }
 
-const noRules = new PreparedRules({ rules: [], probes: [], combinations: [], codeRules: [] })
+const noRules = new PreparedRules(loadRules([]))
 
 /** The report on files that could not be scanned; `reason` is a sentence. The verdict is `caution`. */
 export function toUnscanned([first]: readonly ScanFile[], reason: string, now: number, added?: AddedRules): Security {

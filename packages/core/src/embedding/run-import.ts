@@ -68,8 +68,8 @@ interface ImportRun {
   readonly owner: string | undefined
   /** Who publishes: a user under the user's own name only, the operator under any name. */
   readonly caller: Caller
-  /** Receives the number of processed records. */
-  onProgress(records: number): void
+  /** Receives the numbers of processed records and of their versions. */
+  onProgress(records: number, versions: number): void
   /** Receives what became of each record, in no particular order. */
   onRecord?(record: ImportedRecord): void
   /** Ends the import between two batches. */
@@ -172,7 +172,7 @@ async function importBatch(
     }
     onRecord?.(toImportedRecord(id, own))
   }
-  onProgress(batch.records.length)
+  onProgress(batch.records.length, batch.versions.length)
 }
 
 function toImportedRecord(id: string, outcomes: readonly ImportOutcome[]): ImportedRecord {

@@ -19,15 +19,12 @@ export async function checkRules(document: RulesDocument): Promise<void> {
   const ids = new Set<string>()
   const searched = new Set<string>()
   for (const data of [...(document.facts ?? []), ...document.rules]) {
-    try {
+    await checkRule(data, () => {
       if (builtInIds.has(data.id)) throw new TypeError('A built-in rule has this id.')
       if (ids.has(data.id)) throw new TypeError('Another rule of the bundle has this id.')
       ids.add(data.id)
       for (const text of checkExpressions(data, document)) searched.add(text)
-    } catch (cause) {
-      throw new TypeError(`The rule ${data.id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
-    }
-    await setImmediate()
+    })
   }
   const characters = [...searched].reduce((sum, { length }) => sum + length, 0)
   if (characters > bundleLimits.searchedCharactersMax)
@@ -36,14 +33,21 @@ export async function checkRules(document: RulesDocument): Promise<void> {
     )
   const all = addRules(loadDocument(document), '')
   for (const data of document.rules) {
-    try {
+    await checkRule(data, () => {
       if ('combination' in data) requireIds(data.combination.all.flat(), ids)
-      checkExamples(data, 'patterns' in data && !data.code ? prepareAlone(data, document) : all)
-    } catch (cause) {
-      throw new TypeError(`The rule ${data.id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
-    }
-    await setImmediate()
+      const isAlone = 'patterns' in data && !data.code
+      checkExamples(data, isAlone ? new PreparedRules(loadAlone(data, document)) : all)
+    })
   }
+}
+
+async function checkRule({ id }: RuleData | FactData, check: () => void): Promise<void> {
+  try {
+    check()
+  } catch (cause) {
+    throw new TypeError(`The rule ${id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
+  }
+  await setImmediate()
 }
 
 function loadAlone(data: RuleData | FactData, document: RulesDocument) {
@@ -51,20 +55,13 @@ function loadAlone(data: RuleData | FactData, document: RulesDocument) {
   return loadDocument({ ...document, facts: isFact ? [data] : [], rules: isFact ? [] : [data] })
 }
 
-function prepareAlone(data: RuleData, document: RulesDocument): PreparedRules {
-  const { rules } = loadAlone(data, document)
-  return new PreparedRules({ rules, probes: rules, combinations: [], codeRules: [] })
-}
-
 /** Returns the texts around which the patterns of a rule are tried. */
 function checkExpressions(data: RuleData | FactData, document: RulesDocument): string[] {
-  const { rules, facts, codeRules } = loadAlone(data, document)
-  for (const { value, except } of codeRules.flatMap(({ from, to }) => (from ? [from, to] : [to]))) {
+  const prepared = new PreparedRules(loadAlone(data, document))
+  for (const { value, except } of prepared.codeRules.flatMap(({ from, to }) => (from ? [from, to] : [to]))) {
     for (const each of [value, except]) if (each) requireFewWays(each)
   }
-  const probes = [...rules, ...facts]
-  for (const { patterns } of probes) for (const pattern of patterns) checkPattern(pattern)
-  const prepared = new PreparedRules({ rules, probes, combinations: [], codeRules: [] })
+  for (const pattern of prepared.probes.flatMap(({ patterns }) => patterns)) checkPattern(pattern)
   // Throws for a wrong anchor.
   void prepared.search
   return prepared.traits.flat().flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))

@@ -30,16 +30,8 @@ const automatic = regex`${unasked}\b[^.!?]{0,80}
 const reaching = regexWith('i')`\b(${outward}|${fetched}|${automatic})`
 const taken = regexWith('i')`\b${takes}\b`
 
-/** The kinds of lines of instructions. */
-interface LineKinds {
-  /** The line directs the agent to do something beyond the task. */
-  readonly isDirective: boolean
-  /** The line restricts what the agent may do. */
-  readonly isSafeguard: boolean
-}
-
-/** Determines the kind of a line of instructions. */
-export function readLineKinds(line: string): LineKinds {
+/** Whether a line directs the agent to do something beyond the task, and whether it restricts what the agent may do. */
+export function readLineKinds(line: string): { readonly isDirective: boolean; readonly isSafeguard: boolean } {
   const text = line.slice(0, examinedCharactersMax)
   const [mayDirect, isRestricting] = [beginning.test(text), restricting.test(text)]
   const isCovert = mayDirect && covert.test(text)

@@ -11,17 +11,7 @@ import {
 import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
-import {
-  gatherFacts,
-  isHiding,
-  mixValues,
-  nothing,
-  textOf,
-  toTextValue,
-  unknownPart,
-  withFactsOf,
-  type Value,
-} from './values.ts'
+import { gatherFacts, isHiding, mixValues, nothing, textOf, toTextValue, unknownPart, type Value } from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
@@ -132,7 +122,7 @@ export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
     if (!isKnown || gatherFacts(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
     on.reveal(text, call.code)
     if (text.text === undefined) return mixValues([text])
-    return withFactsOf(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
+    return on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope)
   }
 }
 
@@ -183,8 +173,7 @@ export function runsProgram(command: Which, words?: Which): Effect {
 export function decodes(encoding: Encoding, which: Which = 0): Effect {
   return (call, on) => {
     const given = findCallArgument(call, which)
-    if (!given) return undefined
-    return decodeWith(encoding, given, call, on)
+    return given && decodeWith(encoding, given, call, on)
   }
 }
 

@@ -341,7 +341,7 @@ export class Evaluation implements Evaluator {
     }
     if (callee.method !== undefined && self) {
       const result = textMethods.get(callee.method)?.(self, args)
-      if (result) return withFactsOf(result, [])
+      if (result) return result
       const found = effect ? undefined : library.methods.get(callee.method)?.(call, this)
       if (found) {
         this.#callBack(found, all, call)

@@ -16,6 +16,7 @@ import {
   setsMode,
   toCallAddress,
   writeFile,
+  type Which,
 } from './effects.ts'
 import { toTable, type Effect } from './library.ts'
 import { readMember } from './members.ts'
@@ -48,8 +49,8 @@ const sendsOn: Effect = (call, on) => {
 
 /** An object of a kind, with the address or path that it is for. */
 const makes =
-  (path: string): Effect =>
-  ({ args: [of] }) => ({ ...nothing, path, self: of ?? nothing })
+  (path: string, of: Which = 0): Effect =>
+  (call) => ({ ...nothing, path, self: findCallArgument(call, of) ?? nothing })
 
 /** `net.connect(443, 'host')` or `net.connect({ host, port })` */
 const connect: Effect = ({ args }) => {
@@ -287,14 +288,7 @@ export const functions = toTable([
   ['written.{write,writelines,end}', write],
   ['shutil.{copy,copyfile,copy2,move} os.{rename,replace} fs.{copyFile,cp,rename}{,Sync}', copyFile],
   ['tempfile.NamedTemporaryFile', () => ({ ...nothing, path: 'written', self: { ...nothing } })],
-  [
-    'zipfile.ZipFile tarfile.{open,TarFile}',
-    (call) => ({
-      ...nothing,
-      path: 'archive',
-      self: findCallArgument(call, ['fileobj', 0, 'name', 'file']) ?? nothing,
-    }),
-  ],
+  ['zipfile.ZipFile tarfile.{open,TarFile}', makes('archive', ['fileobj', 0, 'name', 'file'])],
   ['archive.{write,add,writestr,addfile}', addToArchive],
   [
     'io.BytesIO().{getvalue,read,getbuffer}',

@@ -1,9 +1,5 @@
+import type { Match as Span } from '../text/spans.ts'
 import type { CodeFact, CodeFactKind, CodeFlow, CodeReading, ComputedText } from './reading.ts'
-
-interface Span {
-  readonly start: number
-  readonly end: number
-}
 
 const factsMax = 2000
 const flowsMax = 2000

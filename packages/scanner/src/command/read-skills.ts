@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
+import { realpathSync, statSync, type Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { limits, readErrorCode } from '@skillstead/protocol'
@@ -60,29 +60,32 @@ export async function* readEnclosing(
   files: readonly string[],
   options: FolderOptions,
 ): AsyncGenerator<Sample | Unreadable> {
-  const skills = new Set<string>()
+  const skills = new Map<string, SkillFolder>()
   for (const file of files) {
     let folder = dirname(resolve(file))
-    while (!hasSkillMd(folder) && folder !== dirname(folder)) folder = dirname(folder)
-    if (hasSkillMd(folder)) skills.add(relative('', folder) || '.')
+    let found = await findSkill(folder, options)
+    while (!found && folder !== dirname(folder)) {
+      folder = dirname(folder)
+      found = await findSkill(folder, options)
+    }
+    if (found) skills.set(relative('', folder) || '.', found)
   }
-  for (const folder of skills) {
-    const entries = await listFolder(folder, options)
-    const skillFile = typeof entries === 'string' ? undefined : findSkillFile(entries)
-    if (typeof entries === 'string' || skillFile === undefined) continue
+  for (const [folder, { skillFile, entries }] of skills) {
     // A link may lead to a file of the repository.
     const top = realpathSync(isInsideFolder(resolve(folder), resolve('.')) ? '.' : folder)
     yield await new SkillReader(folder, top, options).read(skillFile, entries)
   }
 }
 
-function hasSkillMd(folder: string): boolean {
-  try {
-    return findSkillFile(readdirSync(folder, { withFileTypes: true })) !== undefined
-  } catch {
-    // A folder that was removed with its last file.
-    return false
-  }
+interface SkillFolder {
+  readonly skillFile: string
+  readonly entries: readonly Dirent[]
+}
+
+async function findSkill(folder: string, options: FolderOptions): Promise<SkillFolder | undefined> {
+  const entries = await listFolder(folder, options)
+  const skillFile = typeof entries === 'string' ? undefined : findSkillFile(entries)
+  return typeof entries === 'string' || skillFile === undefined ? undefined : { skillFile, entries }
 }
 
 function findSkillFile(entries: readonly Dirent[]): string | undefined {

@@ -20,51 +20,41 @@ const formats = { good: 'green', warning: 'yellow', bad: 'red', faint: 'dim' } a
 /** A line of output with its meaning, which a terminal shows as a colour. */
 export type Line = string | { readonly text: string; readonly style: keyof typeof formats }
 
+const progressMs = 100
+
+export type ScanOutput = ReturnType<typeof createScanOutput>
+
 /**
  * The output of a scan: results go to standard output; notes, errors and progress to standard error. Skills and rules of
  * others are untrusted: every line loses what controls a terminal, except for its style.
  */
-export interface ScanOutput {
-  print(line: Line): void
-  /** Prints a part of a JSON document. */
-  printJson(part: string): void
-  /** Reports something about a skill or a path that is no finding. */
-  note(id: string, note: string): void
-  /** Reports something that was not scanned. */
-  fail(id: string, reason: string): void
-  /** Shows a count on a terminal whose standard output is redirected. */
-  progress(scanned: number): void
-}
-
-const progressMs = 100
-
-export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean): ScanOutput {
+export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean) {
   // Console ignores a closed reader, as with `| head`.
   const lines = new Console({ stdout, stderr })
   const isColoured = stdout.isTTY === true && (stdout.getColorDepth?.(env) ?? 1) > 1
   const hasProgress = stderr.isTTY === true && stdout.isTTY !== true
   let shownMs = -Infinity
-  const clear = () => {
+  function reportLine(id: string, text: string, record: object): void {
     if (shownMs > 0) stderr.write('\r\u001B[K')
     shownMs = -Infinity
+    lines.error(json ? toJsonLine({ id, ...record }) : `${toOneLine(id)}: ${toOneLine(text)}`)
   }
   return {
-    print(line) {
+    print(line: Line): void {
       if (typeof line === 'string') return lines.log(toPlainText(line))
       const text = toPlainText(line.text)
       lines.log(isColoured ? styleText(formats[line.style], text, { validateStream: false }) : text)
     },
-    printJson: (part) => lines.log(escapeJson(part)),
-    note(id, note) {
-      clear()
-      lines.error(json ? toJsonLine({ id, note }) : `${toOneLine(id)}: ${toOneLine(note)}`)
+    /** Prints a part of a JSON document. */
+    printJson: (part: string): void => lines.log(escapeJson(part)),
+    /** Reports something about a skill or a path that is no finding. */
+    note: (id: string, note: string): void => reportLine(id, note, { note }),
+    /** Reports something that was not scanned. */
+    fail(id: string, reason: string): void {
+      reportLine(id, reason, { error: { code: 'unreadable', detail: reason } })
     },
-    fail(id, reason) {
-      clear()
-      const error = { code: 'unreadable', detail: reason }
-      lines.error(json ? toJsonLine({ id, error }) : `${toOneLine(id)}: ${toOneLine(reason)}`)
-    },
-    progress(scanned) {
+    /** Shows a count on a terminal whose standard output is redirected. */
+    progress(scanned: number): void {
       if (!hasProgress || performance.now() - shownMs < progressMs) return
       shownMs = performance.now()
       stderr.write(`\r${scanned} scanned`)

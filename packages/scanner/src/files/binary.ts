@@ -15,13 +15,13 @@ export interface BinaryFile {
 export interface BinaryReport {
   /** The texts that a reader or an interpreter could see in the file. */
   readonly texts: readonly string[]
-  /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. */
-  readonly words: readonly string[]
+  /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. Default: none. */
+  readonly words?: readonly string[]
   readonly found: readonly EngineRuleId[]
-  /** The files in the file, if it is an archive. */
-  readonly inner: readonly BinaryFile[]
+  /** The files in the file, if it is an archive. Default: none. */
+  readonly inner?: readonly BinaryFile[]
   /** Why a part of the file was not inspected, as a sentence. */
-  readonly cut: string | undefined
+  readonly cut?: string | undefined
 }
 
 /**
@@ -48,32 +48,22 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
     found.push('disguised-file')
   const unpacked = unpackBinary(file, form, budget)
   if (unpacked) return toArchiveReport(file, unpacked, found)
-  if (form?.kind === 'archive') {
-    return {
-      texts: readTextsOf(bytes),
-      words: [],
-      found,
-      inner: [],
-      cut: `The scan cannot open ${form.name} archives.`,
-    }
-  }
+  if (form?.kind === 'program' && !isText(bytes)) return { texts: [], found }
+  const texts = readTextsOf(bytes)
+  if (form?.kind === 'archive') return { texts, found, cut: `The scan cannot open ${form.name} archives.` }
   if (form && hasReader(form.name)) {
     const metadata = readMetadata(form.name, bytes, budget)
-    const cut = metadata
-      ? undefined
-      : `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands to too much data.`
-    return { ...toReadings(path, bytes, metadata && [bytes, ...metadata]), found, inner: [], cut }
+    const problem = `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands to too much data.`
+    return { ...toReadings(path, bytes, metadata && [bytes, ...metadata]), found, cut: metadata ? undefined : problem }
   }
   if (form?.name === 'pdf') {
     const { text, cut } = readPdf(bytes, budget)
-    return { texts: readTextsOf(bytes), words: text ? [text] : [], found, inner: [], cut }
+    return { texts, words: text ? [text] : [], found, cut }
   }
-  const isRead = form?.kind !== 'program' || isText(bytes)
-  const texts = isRead ? readTextsOf(bytes) : []
-  if (form) return { texts, words: [], found, inner: [], cut: undefined }
+  if (form) return { texts, found }
   const { inner, cut } = findEmbedded(path, bytes, budget)
   const unread = isOpaque(bytes) ? 'Its format is unknown, and most of it is not text.' : undefined
-  return { texts, words: [], found, inner, cut: cut ?? unread }
+  return { texts, found, inner, cut: cut ?? unread }
 }
 
 /** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */
@@ -97,11 +87,8 @@ function endsAsZip(bytes: Uint8Array): boolean {
   const end = bytes.subarray(-(endRecordBytes + commentBytesMax))
   const buffer = Buffer.from(end.buffer, end.byteOffset, end.length)
   const at = buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1')
-  return (
-    at !== -1 &&
-    at + endRecordBytes <= buffer.length &&
-    at + endRecordBytes + buffer.readUInt16LE(at + 20) === buffer.length
-  )
+  const left = buffer.length - at - endRecordBytes
+  return at !== -1 && left >= 0 && buffer.readUInt16LE(at + 20) === left
 }
 
 function toArchiveReport(
@@ -111,13 +98,12 @@ function toArchiveReport(
 ): BinaryReport {
   const isLocked = entries.some((entry) => entry.bytes === undefined)
   const hasProgram = documentPattern.test(path) && entries.some(({ name }) => programPattern.test(name))
+  const packed: EngineRuleId[] = []
+  if (isLocked) packed.push('encrypted-archive')
+  if (hasProgram) packed.push('program-in-document')
   return {
     ...toReadings(path, bytes, cut === undefined ? [rest] : undefined),
-    found: [
-      ...found,
-      ...(isLocked ? (['encrypted-archive'] as const) : []),
-      ...(hasProgram ? (['program-in-document'] as const) : []),
-    ],
+    found: [...found, ...packed],
     inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/${entry.name}`, bytes: entry.bytes }] : [])),
     cut: cut === undefined ? undefined : `Not all of the archive was inspected. ${cut}`,
   }

@@ -6,17 +6,11 @@ const streamMark = Buffer.from('stream')
 /** Maximum number of streams of one document that are read. */
 const streamsMax = 2000
 
-/** The text of a PDF as far as its fonts use Latin letters, or why it was not read, as a sentence. */
-export interface PdfText {
-  readonly text: string
-  readonly cut: string | undefined
-}
-
 /**
- * Reads the strings that the compressed streams of a PDF show (ISO 32000-1, 7.3.4.2 and 9.4.3). Other streams are
- * visible in the bytes of the file.
+ * Reads the strings that the compressed streams of a PDF show (ISO 32000-1, 7.3.4.2 and 9.4.3), as far as its fonts use
+ * Latin letters. Other streams are visible in the bytes of the file. `cut`: why a part was not read, as a sentence.
  */
-export function readPdf(bytes: Uint8Array, budget: UnpackBudget): PdfText {
+export function readPdf(bytes: Uint8Array, budget: UnpackBudget): { text: string; cut: string | undefined } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const texts: string[] = []
   let count = 0

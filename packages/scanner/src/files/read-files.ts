@@ -55,7 +55,7 @@ class Reader {
   /** Returns at least one possible text of a file of bytes, and the files in it if it is an archive. */
   #readBytes(file: BinaryFile, depth: number): TextFile[] {
     const { path } = file
-    const { texts, words, found, inner, cut } = inspectBytes(file, this.paths, this.#budget)
+    const { texts, words = [], found, inner = [], cut } = inspectBytes(file, this.paths, this.#budget)
     if (cut) this.#onCut(path, cut)
     if (depth === 0 && inner.length > 0) this.#onCut(path, 'It is packed too many times over.')
     const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#readBytes(each, depth - 1))

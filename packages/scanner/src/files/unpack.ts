@@ -69,8 +69,8 @@ const archives: ReadonlySet<string> = new Set(['gzip', 'xz', 'bzip2', 'zstd', '7
 
 /** The content of an archive that begins after a line of another file, or why it was not inspected, as a sentence. */
 interface Embedded {
-  readonly inner: readonly { readonly path: string; readonly bytes: Uint8Array }[]
-  readonly cut: string | undefined
+  readonly inner?: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+  readonly cut?: string | undefined
 }
 
 /** Finds an archive that begins after a line of a text: a script that unpacks its own end. */
@@ -79,14 +79,14 @@ export function findEmbedded(path: string, bytes: Uint8Array, budget: UnpackBudg
   for (const { name, magic } of forms) {
     const at = archives.has(name) ? buffer.indexOf(`\n${magic[0]}`, 0, 'latin1') : -1
     if (at === -1) continue
-    if (name !== 'gzip') return { inner: [], cut: `It ends with a ${name} archive, which the scan cannot open.` }
+    if (name !== 'gzip') return { cut: `It ends with a ${name} archive, which the scan cannot open.` }
     const { entries, cut } = unpackGzip(path, buffer.subarray(at + 1), budget)
     return {
       inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/data`, bytes: entry.bytes }] : [])),
       cut: cut === undefined ? undefined : `Not all of the archive at its end was inspected. ${cut}`,
     }
   }
-  return { inner: [], cut: undefined }
+  return {}
 }
 
 /** Runs a reader to its end or its first error. Entries that were read before the error are inspected too. */

@@ -15,6 +15,8 @@ export class TextFinder {
   readonly found: number[] = []
   readonly startsOf: readonly number[][]
   readonly #texts: readonly string[]
+  /** The number of units of each text that agree wherever their classes do. */
+  readonly #agreed: readonly number[]
   /** The next state for each state and class. */
   readonly #next: Uint16Array
   /** The longest proper suffix of each state that is a state. */
@@ -29,6 +31,7 @@ export class TextFinder {
     const statesUsedMax = texts.reduce((sum, { length }) => sum + Math.min(length, beginningUnits), 1)
     if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for.')
     this.#texts = texts
+    this.#agreed = texts.map(countAgreed)
     this.startsOf = texts.map(() => [])
     this.#next = new Uint16Array(statesUsedMax * classCount)
     const states = this.#addTexts()
@@ -89,7 +92,7 @@ export class TextFinder {
       for (const number of this.#endingAt[state]!) {
         const text = this.#texts[number]!
         const start = end - Math.min(text.length, beginningUnits)
-        if (!isAt(text, codes, start)) continue
+        if (!isAt(text, codes, start, this.#agreed[number]!)) continue
         if (this.startsOf[number]!.push(start) === 1) this.found.push(number)
       }
     }
@@ -102,8 +105,14 @@ function checkText(text: string): void {
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 
-function isAt(text: string, codes: Uint16Array, start: number): boolean {
-  for (let at = 0; at < text.length; at++) if (lowerOf[codes[start + at]!] !== text.charCodeAt(at)) return false
+/** Letters and the space have classes of their own, so a beginning of them needs no comparison. */
+function countAgreed(text: string): number {
+  const beginning = text.slice(0, beginningUnits)
+  return /^[a-z ]*$/.test(beginning) ? beginning.length : 0
+}
+
+function isAt(text: string, codes: Uint16Array, start: number, from: number): boolean {
+  for (let at = from; at < text.length; at++) if (lowerOf[codes[start + at]!] !== text.charCodeAt(at)) return false
   return true
 }
 

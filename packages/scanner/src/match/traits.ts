@@ -45,14 +45,8 @@ export function listExpressions(match: RegExp | Flow | Together): readonly RegEx
   return 'all' in match ? [...match.all, match.stop, match.unless] : [match.first, match.last, match.stop]
 }
 
-interface MatchTraits {
-  /** Maximum number of characters of a match. */
-  readonly width: number
-  readonly needs: readonly Need[]
-}
-
-/** `all`: the traits of all expressions of the match. */
-function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTraits[]): MatchTraits {
+/** The maximum number of characters of a match, and its needs. `all`: the traits of all expressions of the match. */
+function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTraits[]) {
   const [first, last] = all as [ExpressionTraits, ExpressionTraits]
   if (match instanceof RegExp) return { width: first.charactersMax, needs: first.needs }
   const { withinMax } = match

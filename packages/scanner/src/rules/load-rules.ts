@@ -1,13 +1,34 @@
 import { regexWith } from '../text/regex.ts'
-import type { Combination, Fact, Flow, Pattern, Rule, Together } from '../match/rule.ts'
-import { checks } from './checks.ts'
-import type { CodeRule, FactsOf } from './code-rule.ts'
+import type { CodeFactKind } from '../code/reading.ts'
+import type { Flow, Pattern, Together } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
-import type { BuiltInDocument, CodeData, CodeFactsData, EngineRuleData } from './rule-document.ts'
-import type { Part, PatternData, Parts, RuleData } from './rule-document.ts'
+import { namesKeyForStranger } from './issuers.ts'
+import { imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
+import type { BuiltInDocument, CodeData, CodeFactsData, CombinationData, FactData } from './rule-document.ts'
+import type { checkNames, HeadData, Part, PatternData, Parts } from './rule-document.ts'
 
-/** The report of a rule, which does not depend on its pattern. */
-export type RuleHead = Omit<Rule, 'patterns'>
+/** The report of a rule, which does not depend on what it matches. */
+export type RuleHead = HeadData & { readonly references: readonly string[] }
+
+interface WithPatterns {
+  readonly patterns: readonly Pattern[]
+}
+export type Rule = RuleHead & WithPatterns
+/** A fact is part of a combination but no finding by itself: reading keys, sending, decoding. */
+export type Fact = Omit<FactData, 'patterns'> & WithPatterns
+export type Combination = RuleHead & CombinationData
+
+/** Facts about code of which one must be there. */
+export interface FactsOf {
+  readonly kinds: readonly CodeFactKind[]
+  /** What the value of the fact must match; an unknown value is the empty text. */
+  readonly value?: RegExp
+  /** What the value must not match. */
+  readonly except?: RegExp
+}
+
+/** A finding about what code does. */
+export type CodeRule = RuleHead & Omit<CodeData, 'from' | 'to'> & { readonly from?: FactsOf; readonly to: FactsOf }
 
 /** Rules by what they match. */
 export interface LoadedRules {
@@ -26,55 +47,30 @@ export interface LoadedRules {
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
   const compile: Compile = (source, flags) => composePattern(source, parts, flags)
-  const data = documents.flatMap(({ rules = [] }) => rules)
+  const data = documents.flatMap(({ rules = [] }) => rules.map((rule) => ({ references: [], ...rule })))
   return {
-    heads: data.map(toHead),
-    rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(toHead(rule), rule.patterns, compile)] : [])),
-    facts: documents.flatMap(({ facts = [] }) =>
-      facts.map(({ patterns, ...fact }) => withPatterns(fact, patterns, compile)),
-    ),
-    combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...toHead(rule), ...rule.combination }] : [])),
+    heads: data,
+    rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(rule, compile)] : [])),
+    facts: documents.flatMap(({ facts = [] }) => facts.map((fact) => withPatterns(fact, compile))),
+    combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...rule, ...rule.combination }] : [])),
     codeRules: data.flatMap((rule) => ('code' in rule && rule.code ? [toCodeRule(rule, rule.code, compile)] : [])),
   }
 }
 
 type Compile = (source: Part, flags?: string) => RegExp
 
-function toHead(rule: RuleData | EngineRuleData): RuleHead {
-  const { id, category, severity, signal, title, why, remediation, references = [], ...others } = rule
-  const { roles, regardless, prose, foreign } = others
-  return {
-    id,
-    category,
-    severity,
-    signal,
-    title,
-    why,
-    remediation,
-    references,
-    ...(roles && { roles }),
-    ...(regardless && { regardless }),
-    ...(prose && { prose }),
-    ...(foreign && { foreign }),
-  }
-}
-
-/** Adds patterns that are compiled on first use: a scan needs few. */
-function withPatterns<T extends object>(probe: T, patterns: readonly PatternData[], compile: Compile) {
+/** Compiles patterns on first use: a scan needs few. */
+function withPatterns<T extends { patterns: PatternData[] }>(probe: T, compile: Compile) {
+  const { patterns, ...others } = probe
   let compiled: readonly Pattern[] | undefined
-  return Object.defineProperty(probe, 'patterns', {
+  return Object.defineProperty(others, 'patterns', {
     enumerable: true,
     get: () => (compiled ??= patterns.map((each) => toPattern(each, compile))),
-  }) as T & { readonly patterns: readonly Pattern[] }
+  }) as Omit<T, 'patterns'> & WithPatterns
 }
 
-function toCodeRule(rule: RuleData, { from, to, ...others }: CodeData, compile: Compile): CodeRule {
-  return {
-    ...toHead(rule),
-    ...others,
-    ...(from && { from: toFactsOf(from, compile) }),
-    to: toFactsOf(to, compile),
-  }
+function toCodeRule(head: RuleHead, { from, to, ...others }: CodeData, compile: Compile): CodeRule {
+  return { ...head, ...others, ...(from && { from: toFactsOf(from, compile) }), to: toFactsOf(to, compile) }
 }
 
 function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
@@ -83,6 +79,13 @@ function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): F
     ...(value !== undefined && { value: compile(value, 'i') }),
     ...(except !== undefined && { except: compile(except, 'i') }),
   }
+}
+
+/** What an expression cannot tell about the text that it matched, by the names that rules use. */
+const checks: Readonly<Record<(typeof checkNames)[number], (text: string) => boolean>> = {
+  'package-looks-alike': namesLookAlike,
+  'image-looks-alike': imageLooksAlike,
+  'key-for-stranger': namesKeyForStranger,
 }
 
 function toPattern(data: PatternData, compile: Compile): Pattern {

@@ -3,7 +3,7 @@ import { toRulesVersion, type AddedRules } from './added-rules.ts'
 import { loadRules, type LoadedRules, type RuleHead } from './load-rules.ts'
 import { builtInRules, PreparedRules } from './prepared-rules.ts'
 import type { RulesDocument } from './rule-document.ts'
-import { allRules, builtInIds, builtInParts } from './rule-table.ts'
+import { allRules, builtIn, builtInIds, builtInParts } from './rule-table.ts'
 
 /** The last few, because the registries of a process share their threads. */
 const prepared = new Map<string, PreparedRules>()
@@ -43,21 +43,17 @@ const isNew = ({ id }: { readonly id: string }) => !builtInIds.has(id)
 
 /** The built-in rules and others. */
 export function addRules(added: LoadedRules, version: string): PreparedRules {
-  const { rules, probes, combinations, codeRules } = builtInRules
-  const facts = probes.slice(rules.length)
-  return new PreparedRules(
-    {
-      rules: [...rules, ...added.rules],
-      probes: [...rules, ...added.rules, ...facts, ...added.facts],
-      combinations: [...combinations, ...added.combinations],
-      codeRules: [...codeRules, ...added.codeRules],
-      readsAllCode: added.codeRules.length > 0,
-    },
-    () => {
-      const own = builtInRules.traits
-      const others = [listTraits(added.rules), listTraits(added.facts)] as const
-      return [...own.slice(0, rules.length), ...others[0], ...own.slice(rules.length), ...others[1]]
-    },
-    version,
-  )
+  const { rules, facts, combinations, codeRules } = builtIn
+  const loaded = {
+    rules: [...rules, ...added.rules],
+    facts: [...facts, ...added.facts],
+    combinations: [...combinations, ...added.combinations],
+    codeRules: [...codeRules, ...added.codeRules],
+  }
+  const listAll = () => {
+    const { traits } = builtInRules
+    const [ofRules, ofFacts] = [traits.slice(0, rules.length), traits.slice(rules.length)]
+    return [...ofRules, ...listTraits(added.rules), ...ofFacts, ...listTraits(added.facts)]
+  }
+  return new PreparedRules(loaded, listAll, version)
 }

@@ -64,19 +64,28 @@ export type Example = v.InferOutput<typeof Example>
 
 /** The fields of each rule that do not say what it matches. */
 const head = {
+  /** Stable; used in suppressions and reports. */
   id: Id,
   category: v.picklist(categories),
   severity: v.picklist(severities),
   signal: v.picklist(signals.filter((signal) => signal !== 'none')),
+  /** The finding, as a sentence without its full stop. */
   title: line(200),
+  /** The risk for a user who installs the skill. */
   why: line(500),
   remediation: line(500),
+  /** URLs of related weaknesses (CWE), techniques (MITRE ATT&CK, ATLAS) or lists (OWASP). */
   references: v.optional(v.pipe(v.array(v.pipe(line(300), v.regex(/^https:\/\//))), v.maxLength(10))),
+  /** The roles of files to which the rule applies. Default: all except data. */
   roles: v.optional(listOf(v.picklist(fileRoles), fileRoles.length)),
+  /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   regardless: v.optional(v.literal(true)),
   /** Whether the rule judges the meaning of sentences, and so needs findings in several sources (see the ablation). */
   prose: v.optional(v.literal(true)),
-  /** Whether the rule is about sources of others than the skill's own product. */
+  /**
+   * Whether the rule is about sources of others. A match with addresses of the skill's own product then has the signal
+   * `power`, and is no part of combinations about sources of others.
+   */
   foreign: v.optional(v.literal(true)),
 }
 const examples = v.strictObject({
@@ -84,24 +93,31 @@ const examples = v.strictObject({
   miss: listOf(Example, bundleLimits.examplesMax),
 })
 
+/** What code does: a fact, or a value that comes from one fact and reaches another. */
 const code = v.strictObject({
   from: v.optional(CodeFacts),
   to: CodeFacts,
+  /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   unlessReported: v.optional(Ids),
+  /** Only if the value belongs to one service and the address to another. */
   toStranger: v.optional(v.literal(true)),
 })
 export type CodeData = v.InferOutput<typeof code>
+/** Facts and findings near each other, for example reading a secret and sending it. */
 const combination = v.strictObject({
+  /** Groups of ids; one of each group must occur, in any order. */
   all: v.pipe(v.array(Ids), v.minLength(2), v.maxLength(8)),
+  /** Maximum distance: a number of lines in one file, the same file, or anywhere in the skill. */
   within: v.union([Distance, v.picklist(['file', 'skill'])]),
 })
+export type CombinationData = v.InferOutput<typeof combination>
 
 const patterns = listOf(Pattern, bundleLimits.patternsMax)
 const OfPatterns = v.strictObject({ ...head, patterns, code: v.optional(code), examples })
 const OfCombination = v.strictObject({ ...head, combination, examples })
 const OfCode = v.strictObject({ ...head, code, examples })
 const OfEngine = v.strictObject({ ...head, engine: v.literal(true) })
-export type EngineRuleData = v.InferOutput<typeof OfEngine>
+export type HeadData = Omit<v.InferOutput<typeof OfEngine>, 'engine'>
 
 /** A rule: what it reports, and what it matches: patterns, facts about code or either, or a combination of other findings. */
 export type RuleData = v.InferOutput<typeof OfPatterns | typeof OfCombination | typeof OfCode>

@@ -13,7 +13,7 @@ export interface Heading {
 export class Document {
   readonly text: string
   readonly isMarkdown: boolean
-  #starts: Uint32Array | undefined
+  #starts: readonly number[] | undefined
   #outline: Outline | undefined
   #unseen: readonly Match[] | undefined
 
@@ -70,7 +70,7 @@ export class Document {
     return this.isMarkdown && before.split('`').length % 2 === 0
   }
 
-  get #lineStarts(): Uint32Array {
+  get #lineStarts(): readonly number[] {
     this.#starts ??= findLineStarts(this.text)
     return this.#starts
   }
@@ -82,17 +82,17 @@ export class Document {
 }
 
 /** `\n`, `\r\n` and `\r` each end a line. */
-function findLineStarts(text: string): Uint32Array {
+function findLineStarts(text: string): readonly number[] {
   const starts = [0]
   if (!text.includes('\r')) {
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-    return Uint32Array.from(starts)
+    return starts
   }
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1)
   }
-  return Uint32Array.from(starts)
+  return starts
 }
 
 /** The heading of each line, and the line that opens its fence, or 0. */

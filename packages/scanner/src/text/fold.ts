@@ -15,18 +15,7 @@ const pieceCharactersMax = 32_768
 export const contextCharacters = 1024
 
 /** A piece of text as patterns see it, with the original position of each character. */
-export interface Folded {
-  readonly text: string
-  readonly codes: Uint16Array
-  readonly size: number
-  /** For each character of the folded text, its offset in the original text. */
-  readonly offsets: Uint32Array
-  /** 1 if the character is invisible, or follows an invisible character inside its word. */
-  readonly hidden: Uint8Array
-  /** Matches that begin between these two belong to this piece and to no other. */
-  readonly from: number
-  readonly to: number
-}
+export type Folded = Readonly<Omit<Fold, 'next'>>
 
 /**
  * Folds a text piece by piece: collapses white space; removes invisible characters and Markdown emphasis; converts wide
@@ -63,13 +52,16 @@ const space = code(' ')
 const pipe = code('|')
 const backslash = code('\\')
 
-class Fold implements Folded {
+class Fold {
   text = ''
+  /** Matches that begin between these two belong to this piece and to no other. */
   from = 0
   to = 0
   size = 0
   readonly codes: Uint16Array
+  /** For each character of the folded text, its offset in the original text. */
   readonly offsets: Uint32Array
+  /** 1 if the character is invisible, or follows an invisible character inside its word. */
   readonly hidden: Uint8Array
   readonly #source: string
   /** The code units of the source, and a zero. Reading this array is several times faster than `charCodeAt`. */

@@ -1,5 +1,5 @@
 import { findFirstIndex } from '../text/spans.ts'
-import type { Combination } from '../match/rule.ts'
+import type { Combination } from '../rules/load-rules.ts'
 
 /** Location of a fact or a finding. */
 export interface Spot {

@@ -1,4 +1,4 @@
-import type { CodeRule, FactsOf } from '../rules/code-rule.ts'
+import type { CodeRule, FactsOf } from '../rules/load-rules.ts'
 import { isToStranger } from '../rules/issuers.ts'
 import { findSecretStore } from '../code/known-places.ts'
 import type { CodeFact, CodeReading } from '../code/reading.ts'

@@ -69,13 +69,7 @@ function toPenalty({ signal, severity, suppressed }: Judged, verdict: Security['
   return penalties[severity] * (isMild ? mildShare : 1)
 }
 
-const risksOfPower: Record<ScanFinding['severity'], Security['risk']> = {
-  critical: 'high',
-  high: 'high',
-  medium: 'medium',
-  low: 'low',
-  info: 'none',
-}
+const risksOfPower = { critical: 'high', high: 'high', medium: 'medium', low: 'low', info: 'none' } as const
 const riskOrder = ['none', 'low', 'medium', 'high'] as const
 
 /** The lowest score of the verdict `safe`. */

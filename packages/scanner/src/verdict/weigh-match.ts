@@ -1,7 +1,7 @@
 import type { ScanFinding } from '@skillstead/protocol'
 import type { Stance } from './polarity.ts'
 import type { FileRole } from '../files/role.ts'
-import type { Rule } from '../match/rule.ts'
+import type { RuleHead } from '../rules/load-rules.ts'
 
 type Weight = Pick<ScanFinding, 'signal' | 'severity'>
 
@@ -31,7 +31,7 @@ export function placeIn(role: FileRole): Place {
 }
 
 /** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
-export function weighMatch(rule: Omit<Rule, 'patterns'>, place: Place): Weight {
+export function weighMatch(rule: RuleHead, place: Place): Weight {
   const { stance, role, isUnseen, isEncoded, isCode } = place
   const weight: Weight = rule.foreign && isExcused(place) ? { signal: 'power', severity: 'low' } : rule
   const isMeant = stance.polarity === 'imperative'
@@ -53,7 +53,7 @@ export function isExcused({ isOwn, isUnseen, isEncoded }: Place): boolean {
 
 /** A label lowers by one level, but not what hides something; a single sign lowers only what would be dangerous. */
 function isLowered(
-  { category }: Pick<Rule, 'category'>,
+  { category }: Pick<RuleHead, 'category'>,
   { basis }: Stance,
   isEncoded: boolean,
   signal: Weight['signal'],

@@ -11,6 +11,7 @@ import { putPluginPack, type PluginSkill } from '../../plugin/plugin-pack.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { scanPolicyOption, toScanPolicy } from '../../registry/registry-options.ts'
 import { toReasonLines } from '../../terminal/reason-lines.ts'
+import { createPace, toPaceText } from '../../terminal/pace.ts'
 import { startBar } from '../../terminal/progress-bar.ts'
 import { toCount } from '../../terminal/output.ts'
 
@@ -44,19 +45,33 @@ export const commands = {
       return withRegistry(
         given,
         async (registry) => {
-          let count = 0
+          const toPace = createPace()
+          let skills = 0
+          let versions = 0
+          let parts = { text: '' }
           const bar = startBar(output, {
-            format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
+            format: '{bar} {percentage}% | {text}',
             total: 1,
-            parts: { records: count },
-            toLine: (share) => `${Math.floor(share * 100)}%, ${count} skills`,
+            parts,
+            toLine: (share) => `${Math.floor(share * 100)}%, ${parts.text}`,
           })
           try {
             const summary = await runImport(partsOf(registry), source, {
               owner,
               caller: systemCaller,
               onRecord: plugin && (({ id, ...record }) => void records.push({ path: id, ...record })),
-              onProgress: (more) => bar.update(source.share(), { records: (count += more) }),
+              onProgress(moreSkills, moreVersions) {
+                skills += moreSkills
+                versions += moreVersions
+                const share = source.share()
+                const pace = toPace({
+                  phase: 'import',
+                  done: versions,
+                  total: share > 0 ? versions / share : undefined,
+                })
+                parts = { text: `${toCount(skills, 'skill')}, ${toCount(versions, 'version')}${toPaceText(pace)}` }
+                bar.update(share, parts)
+              },
             })
             if (summary.taken + summary.unchanged + summary.refused === 0)
               throw new Error(`${path} contains no skills. Pass a folder with SKILL.md files at any depth.`)

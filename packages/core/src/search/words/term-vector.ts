@@ -11,10 +11,10 @@ interface FieldRule {
 /**
  * The fields of a skill and their parameters for BM25F (S. Robertson, H. Zaragoza, M. Taylor: Simple BM25 extension to
  * multiple weighted fields, CIKM 2004). The parameters were tuned on described needs of another corpus; parameters that
- * are chosen on other sources of the open corpus are no better (docs/figures.md). Headings count only as words of the
- * body: any weight of their own made the order worse. The average lengths are constants, measured on the open corpus:
- * so a term's impact depends only on the skill that contains it, can be computed when the skill is published, and
- * reveals nothing about other skills.
+ * are chosen on other sources of the open corpus are no better. Headings count only as words of the body: any weight of
+ * their own made the order worse. The average lengths are constants, measured on the open corpus: so a term's impact
+ * depends only on the skill that contains it, can be computed when the skill is published, and reveals nothing about
+ * other skills.
  */
 export const fieldRules = {
   name: { weight: 6, lengthShare: 0.2, averageLength: 2.5 },

@@ -135,12 +135,17 @@ const otherLetters: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', æ
 /** Adds German words as they are written without umlauts: `Größe` is found by `groesse` as well as by `grosse`. */
 export function addUmlautForms(text: string): string {
   if (isAscii.test(text)) return text
+  const composed = text.normalize('NFC')
+  if (!umlaut.test(composed)) return composed
   // Whole words: a pattern with an umlaut in it would take quadratic time on a long word without one.
-  return text.normalize('NFC').replace(/\p{L}+/gu, (word) => {
-    const other = word.replace(/[äöüÄÖÜ]/g, (letter) => `${letter.normalize('NFD')[0]!}e`)
+  return composed.replace(/\p{L}+/gu, (word) => {
+    const other = word.replaceAll(umlauts, (letter) => `${letter.normalize('NFD')[0]!}e`)
     return other === word ? word : `${word} ${other}`
   })
 }
+
+const umlaut = /[äöüÄÖÜ]/
+const umlauts = /[äöüÄÖÜ]/g
 
 /** Longer words are not identifiers but encoded data. */
 const identifierLengthMax = 40

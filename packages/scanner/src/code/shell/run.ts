@@ -1,3 +1,4 @@
+import type { Match as Span } from '../../text/spans.ts'
 import { toUtf8 } from '../decoders.ts'
 import { gatherFacts, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
@@ -43,11 +44,7 @@ export type ReadOther = (language: 'python' | 'script', text: string) => CodeRea
  */
 export function readShellProgram(text: string, readOther?: ReadOther): CodeReading {
   const run = new ShellRun(toTyped(text), readOther)
-  try {
-    run.runAll()
-  } catch {
-    run.record.cut ??= 'The code could not be read to its end.'
-  }
+  run.attempt(() => run.runAll())
   return run.record
 }
 
@@ -64,16 +61,9 @@ export function readCommand(
   const words = 'facts' in command ? [command] : command
   if (words.some((word) => textOf(word).length > wordCharactersMax))
     run.record.cut = `A command was read up to its first ${wordCharactersMax} characters.`
-  try {
-    const output = run.runForeign(
-      'facts' in command ? fromProgram(command) : command.map(fromProgram),
-      fromProgram(input),
-    )
-    return { reading: run.record, output: output.facts }
-  } catch {
-    run.record.cut ??= 'The code could not be read to its end.'
-    return { reading: run.record, output: [] }
-  }
+  const given = 'facts' in command ? fromProgram(command) : command.map(fromProgram)
+  const output = run.attempt(() => run.runForeign(given, fromProgram(input)))
+  return { reading: run.record, output: output?.facts ?? [] }
 }
 
 const wordCharactersMax = 4096
@@ -85,12 +75,6 @@ function fromProgram(value: ProgramValue): Value {
     facts: gatherFacts(value),
     made: value.made.filter(isHiding),
   }
-}
-
-/** The position of the code that is read. Code in strings has the position of its outermost string. */
-interface Span {
-  readonly start: number
-  readonly end: number
 }
 
 /** Maximum depth of substitutions, code in strings and calls of functions. */
@@ -118,6 +102,7 @@ class ShellRun implements Shell {
   #characters = 0
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
+  /** The position of the code that is read. */
   #span: Span = { start: 0, end: 0 }
   /** The facts that the unknown parts of the code come from. */
   #unknown = unknown
@@ -127,6 +112,15 @@ class ShellRun implements Shell {
     this.#readOther = readOther
     this.files = new ShellFiles(this, text)
     this.variables = new ShellVariables(this)
+  }
+
+  attempt<T>(action: () => T): T | undefined {
+    try {
+      return action()
+    } catch {
+      this.record.cut ??= 'The code could not be read to its end.'
+      return undefined
+    }
   }
 
   runAll(): void {

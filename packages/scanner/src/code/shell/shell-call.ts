@@ -1,5 +1,5 @@
 import type { Shell } from './state.ts'
-import { toShellValue, type Value } from './value.ts'
+import { empty, type Value } from './value.ts'
 
 interface Option {
   /** With its dashes. */
@@ -13,9 +13,10 @@ export class Call {
   readonly args: readonly Value[]
   readonly input: Value
   readonly run: Shell
+  /** The arguments that are no options. */
+  readonly rest: Value[] = []
+  readonly #options: Option[] = []
   readonly #taking: ReadonlySet<string>
-  #options: Option[] | undefined
-  readonly #rest: Value[] = []
 
   /** `taking` are the options that take a value: the rest of the argument or the next one. */
   constructor(program: string, args: readonly Value[], input: Value, run: Shell, taking: ReadonlySet<string>) {
@@ -24,6 +25,7 @@ export class Call {
     this.input = input
     this.run = run
     this.#taking = taking
+    this.#split()
   }
 
   /** The arguments in one line. */
@@ -31,22 +33,13 @@ export class Call {
     return this.args.map(({ text }) => text).join(' ')
   }
 
-  get options(): readonly Option[] {
-    return (this.#options ??= this.#split())
-  }
-
-  /** The arguments that are no options. */
-  get rest(): readonly Value[] {
-    return this.options && this.#rest
-  }
-
   /** The values of options. */
   all(...names: string[]): Value[] {
-    return this.options.filter(({ name }) => names.includes(name)).map(({ value }) => value)
+    return this.#options.filter(({ name }) => names.includes(name)).map(({ value }) => value)
   }
 
   option(...names: string[]): Value | undefined {
-    return this.options.find(({ name }) => names.includes(name))?.value
+    return this.#options.find(({ name }) => names.includes(name))?.value
   }
 
   has(...names: string[]): boolean {
@@ -60,34 +53,33 @@ export class Call {
     return this.args.slice(at)
   }
 
-  #split(): Option[] {
-    const options: Option[] = []
+  #split(): void {
     for (let at = 0; at < this.args.length; at++) {
       const arg = this.args[at]!
       const { text } = arg
       const equals = text.startsWith('--') ? text.indexOf('=') : -1
-      if (text === '--') {
-        this.#rest.push(...this.args.slice(at + 1))
-        break
-      }
-      if (!text.startsWith('-') || text === '-') this.#rest.push(arg)
-      else if (equals !== -1) options.push({ name: text.slice(0, equals), value: part(arg, equals + 1) })
-      else if (this.#taking.has(text)) options.push({ name: text, value: this.args[++at] ?? toShellValue('') })
-      else if (text.startsWith('--')) options.push({ name: text, value: toShellValue('') })
-      else at += this.#readLetters(arg, this.args[at + 1], options)
+      if (text === '--') return void this.rest.push(...this.args.slice(at + 1))
+      if (!text.startsWith('-') || text === '-') this.rest.push(arg)
+      else if (equals !== -1) this.#add(text.slice(0, equals), part(arg, equals + 1))
+      else if (this.#taking.has(text)) this.#add(text, this.args[++at])
+      else if (text.startsWith('--')) this.#add(text)
+      else at += this.#readLetters(arg, this.args[at + 1])
     }
-    return options
+  }
+
+  #add(name: string, value: Value = empty): void {
+    this.#options.push({ name, value })
   }
 
   /** Reads `-sSLo file`. Returns the number of further arguments that were read. */
-  #readLetters(arg: Value, next: Value | undefined, options: Option[]): number {
+  #readLetters(arg: Value, next: Value | undefined): number {
     const length = Math.min(arg.text.length, 40)
     for (let letter = 1; letter < length; letter++) {
       const name = `-${arg.text[letter]}`
       const isTaking = this.#taking.has(name)
       const isLast = letter + 1 === arg.text.length
-      const value = isTaking && isLast ? next : isTaking ? part(arg, letter + 1) : undefined
-      options.push({ name, value: value ?? toShellValue('') })
+      if (isTaking) this.#add(name, isLast ? next : part(arg, letter + 1))
+      else this.#add(name)
       if (isTaking) return Number(isLast)
     }
     return 0
