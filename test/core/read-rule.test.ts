@@ -1,6 +1,7 @@
 import { guest, type Caller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi, RegistryError } from '@skillstead/protocol'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { conditionsOf, isListedFor, isOpenToViewer } from '../../packages/core/src/visibility/conditions.ts'
 import { judgeReaders, keepReaders, readReaders, readSights } from '../../packages/core/src/visibility/decisions.ts'
@@ -113,6 +114,15 @@ describeApi('the read rule', (open) => {
       if (state === 'hidden') await test.admin.api.moderateSkill({ name, state: 'hidden', reason: 'A test.' })
       if (state === 'withdrawn') await makers[owner].api.deleteSkill({ name })
     }
+  })
+
+  it('marks the words of the skills that everyone sees in lists', async () => {
+    const { dialect, read } = partsOf(test.registry).database
+    if (dialect === 'sqlite') return
+    const marked = await sql<{ full_name: string }>`select full_name from skill_text join skills using (num)
+      where open order by full_name`.execute(read)
+    const everyones = skills.filter((skill) => skill.state === 'live' && toSight(skill, ['guest']) === 'seen')
+    expect(marked.rows.map((row) => row.full_name)).toEqual(everyones.map(({ name }) => name).toSorted())
   })
 
   describe.each(Object.keys(kindsOf))('for %s', (reader) => {

@@ -24,6 +24,7 @@ import { blobPlaces } from './migrations/0020-blob-places.ts'
 import { listIndexes } from './migrations/0022-list-indexes.ts'
 import { loadingClients } from './migrations/0023-loading-clients.ts'
 import { sharedIndex } from './migrations/0024-shared-index.ts'
+import { openTexts } from './migrations/0025-open-texts.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -55,6 +56,7 @@ const migrations: readonly Migration[] = [
   listIndexes,
   loadingClients,
   sharedIndex,
+  openTexts,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { compileForColumns } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
@@ -116,33 +117,38 @@ async function recreateTexts(trx: WriteTransaction): Promise<void> {
 /** A token with what it adds to the score of a skill. */
 export type WeightedToken = TextToken & { readonly weight?: number }
 
+/** A token that a skill contains. */
+export interface FoundToken {
+  readonly num: number
+  /** An index into the tokens. */
+  readonly token: number
+  readonly weight: number
+  /** Whether everyone sees the skill in lists, and it is no stub. False if that has to be looked up. */
+  readonly open: boolean
+}
+
 /**
- * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a
- * skill contains. For a single token in more than `max` skills, the table has the newest of these skills; the caller
- * limits the sum for several tokens.
+ * A table expression with one row for each token that a skill contains. For a single token in more than `max` skills,
+ * the table has the newest of these skills; the caller limits the sum for several tokens.
  */
-export function matchTokens(
-  dialect: Dialect,
-  tokens: readonly WeightedToken[],
-  max: number,
-): RawBuilder<{ num: number; token: number; weight: number }> {
+export function matchTokens(dialect: Dialect, tokens: readonly WeightedToken[], max: number): RawBuilder<FoundToken> {
   if (dialect === 'postgres') {
     // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer limit
     // keeps the order, so that the skills of the rows are looked up from neighbouring pages.
-    return sql`(select found.num, tokens.token, tokens.weight from ${toQueryTable(tokens)}
-      cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found
+    return sql`(select found.num, tokens.token, tokens.weight, found.open from ${toQueryTable(tokens)}
+      cross join lateral (select num, open from skill_text where vector @@ tokens.query offset 0) as found
       order by found.num desc limit ${sql.lit(max)})`
   }
   const [first, ...others] = tokens
   // Only without a join does SQLite read the newest first.
   if (first && others.length === 0)
-    return sql`(select rowid as num, 0 as token, ${first.weight} as weight from skill_text
+    return sql`(select rowid as num, 0 as token, ${first.weight} as weight, false as open from skill_text
       where skill_text match ${toFtsQuery(first)} order by rowid desc limit ${sql.lit(max)})`
   const json = toTokenRows(tokens, (token) => [toFtsQuery(token), token.weight])
   // Look up each token by itself: the cross join keeps the order of its loops, and the limit separates them from
   // others.
-  return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight from json_each(${json}) as tokens
-    cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
+  return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight, false as open
+    from json_each(${json}) as tokens cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
 }
 
 /**
@@ -150,9 +156,13 @@ export function matchTokens(
  */
 const completionsMax = 2000
 
+/** The part of the limit up to which PostgreSQL counts each token first. */
+const firstShare = 0.1
+
 /**
  * How many skills contain each token, hidden skills included, as a measure of what a search for the token costs.
- * PostgreSQL counts up to `max`, and does not count a token that is more frequent than `max` in the planner's sample.
+ * PostgreSQL estimates the counts of frequent tokens, and counts others up to `max`, or less far if the rarest tokens
+ * leave no room for others: the count of such a token only says that it does not fit.
  */
 export async function countMatches(
   db: Kysely<Tables>,
@@ -160,9 +170,48 @@ export async function countMatches(
   tokens: readonly TextToken[],
   max: number,
 ): Promise<number[]> {
+  if (dialect === 'sqlite') return readCounts(db, tokens, countInVocabulary)
+  const sampled = await samples.forceFetch(db)
+  const counts = tokens.map((token) => {
+    const count = Math.min(max, sampled.get(toTokenText(token)) ?? 0)
+    const isCounted = token.kind === 'word' && token.isPrefix && count < max
+    return isCounted ? 0 : count
+  })
+  const countAgain = async (before: number, limit: number) => {
+    const places = [...tokens.keys()].filter((at) => counts[at] === before)
+    const some = places.map((at) => tokens[at]!)
+    const found = await readCounts(db, some, (asked) => countUpTo(asked, limit))
+    for (const [i, at] of places.entries()) counts[at] = found[i]!
+  }
+  const firstMax = Math.ceil(max * firstShare)
+  await countAgain(0, firstMax)
+  const left = counts.reduce((sum, count) => (count < firstMax ? sum - count : sum), max)
+  if (left >= firstMax) await countAgain(firstMax, max)
+  return counts
+}
+
+/**
+ * How many skills contain each of the words that were frequent in the sample of PostgreSQL's planner, by database:
+ * counting those words takes longer than all else in a search.
+ */
+const samples = new LRUCache({ max: 10, ttl: 600_000, fetchMethod: readSample })
+
+async function readSample(db: Kysely<Tables>): Promise<Map<string, number>> {
+  const { rows } = await sql<{ word: string; count: number }>`select word, round(share * reltuples)::bigint as count
+    from pg_class join pg_stats on tablename = relname and schemaname = current_schema(),
+    unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
+    where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and word is not null`.execute(db)
+  return new Map(rows.map(({ word, count }) => [word, count]))
+}
+
+async function readCounts(
+  db: Kysely<Tables>,
+  tokens: readonly TextToken[],
+  count: (tokens: readonly TextToken[]) => RawBuilder<TokenCount>,
+): Promise<number[]> {
   if (tokens.length === 0) return []
-  const { rows } = await (dialect === 'sqlite' ? countInVocabulary(tokens) : countUpTo(tokens, max)).execute(db)
-  const counts = new Map(rows.map(({ token, count }) => [Number(token), Number(count)]))
+  const { rows } = await count(tokens).execute(db)
+  const counts = new Map(rows.map((row) => [Number(row.token), Number(row.count)]))
   return tokens.map((_, i) => counts.get(i) ?? 0)
 }
 
@@ -185,13 +234,9 @@ function toWordRange(token: TextToken): [string, string] {
 }
 
 function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<TokenCount> {
-  return sql`with sample as materialized (select word from pg_class
-      join pg_stats on tablename = relname and schemaname = current_schema(),
-      unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
-      where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and share * reltuples > ${sql.lit(max)})
-    select tokens.token, case when sample.word is not null then ${sql.lit(max)} else (select count(*) from
-      (select 1 from skill_text where vector @@ tokens.query limit ${sql.lit(max)}) as found) end as count
-    from ${toQueryTable(tokens)} left join sample on sample.word = tokens.word`
+  return sql`select token, (select count(*) from
+      (select 1 from skill_text where vector @@ query limit ${sql.lit(max)}) as found) as count
+    from ${toQueryTable(tokens)}`
 }
 
 function toTokenRows<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
@@ -209,9 +254,9 @@ function toFtsQuery(token: TextToken): string {
 
 function toQueryTable(tokens: readonly WeightedToken[]): RawBuilder<unknown> {
   const rows = tokens.map((token, i) => {
-    return sql`(${sql.lit(i)}, ${toTokenText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
+    return sql`(${sql.lit(i)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
   })
-  return sql`(values ${sql.join(rows)}) as tokens (token, word, query, weight)`
+  return sql`(values ${sql.join(rows)}) as tokens (token, query, weight)`
 }
 
 function toTsQuery(token: TextToken): RawBuilder<string> {

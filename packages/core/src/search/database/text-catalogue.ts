@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../../storage/database.ts'
-import { matchTokens, type TextToken } from '../../storage/text-search.ts'
+import { type FoundToken, matchTokens, type TextToken } from '../../storage/text-search.ts'
 import type { SearchMatch } from '../explanation.ts'
 import { createIndexHere } from '../index-host.ts'
 import type { TermValues } from '../passage.ts'
@@ -131,24 +131,31 @@ async function readMatchesPage(
     tokens.map((token) => ({ ...token, weight: tokenWeights[token.kind] })),
     queryMatchesMax,
   )
-  const hits = selectVisible(database, viewer, filters)
-    .innerJoin(found.as('found'), 'found.num', 'skills.num')
-    .select(['found.num', 'weight', sql`count(*) over (partition by token)`.as('frequency')])
+  const closed = selectVisible(database, viewer, filters)
+    .innerJoin(sql<FoundToken>`found`.as('found'), 'found.num', 'skills.num')
+    .where(sql<SqlBool>`not open`)
+    .select(['found.num', 'token', 'weight'])
+  const end = offset + limit
+  // Otherwise all matches pass, and only those of the best places are looked up.
+  const isCounted = sort !== undefined || isFiltered(filters)
   const passing = selectVisible(database, viewer, filters)
     .where(await toFilterCondition(database, filters))
     .innerJoin(sql<{ num: number }>`matches`.as('matches'), 'matches.num', 'skills.num')
-    .where(sql<SqlBool>`score >= best * ${sql.lit(scoreFloor)}`)
+    .where(isCounted ? sql.lit(true) : sql<SqlBool>`matches.place <= ${end}`)
     .select('matches.num')
     .select(sql`row_number() over (order by ${toOrderBy(sort)})`.as('place'))
   const { rows } = await sql<{ num: number | null; total: number }>`
-    with hits as materialized ${hits},
+    with found as materialized ${found},
+      hits as materialized (select num, token, weight from found where open union all select * from ${closed} as closed),
       audience as (select cast(count(distinct num) as real) as size from hits),
-      scores as (select num, sum(weight * ln(1 + (size - frequency + 0.5) / (frequency + 0.5))) as score
-        from hits, audience group by num),
-      matches as (select num, score, max(score) over () as best from scores),
+      rarities as (select token, ln(1 + (size - count(*) + 0.5) / (count(*) + 0.5)) as rarity
+        from hits, audience group by token, size),
+      scores as (select num, sum(weight * rarity) as score from hits join rarities using (token) group by num),
+      matches as (select num, score, rank() over (order by score desc) as place from scores
+        where score >= (select max(score) from scores) * ${sql.lit(scoreFloor)}),
       passing as materialized ${passing}
-    select num, total from (select count(*) as total from passing) as totals
-    left join passing on place > ${offset} and place <= ${offset + limit} order by place`.execute(database.read)
+    select num, total from (select count(*) as total from ${sql.ref(isCounted ? 'passing' : 'matches')}) as totals
+    left join passing on place > ${offset} and place <= ${end} order by place`.execute(database.read)
   return { nums: rows.flatMap(({ num }) => num ?? []), total: rows[0]!.total }
 }
 
