@@ -376,7 +376,7 @@ describeDatabases('a delivery', (open) => {
     expect((await run.executeTakeFirstOrThrow()).failed_run, 'of the receiver').toBe(0)
   })
 
-  it('follows the schedule by the clock', async () => {
+  it('is repeated at the times of the retry schedule', async () => {
     const timed = await open({ clock: createFastClock(3000), outgoing: toOutgoing(outside) })
     const { url, received } = receive({ statuses: [500], now: timed.clock.now })
     const hook = await makeHook(timed, { url })

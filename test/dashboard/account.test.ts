@@ -346,7 +346,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  test('are usable on a phone', async () => {
+  test('fit the screen of a phone and can be tapped', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/account', { viewport: { width: 360, height: 740 } })
     for (const path of ['/account', '/account/keys', '/account/publish', '/account/webhooks', '/account/skills']) {

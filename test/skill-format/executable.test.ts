@@ -41,13 +41,13 @@ const modes: [mode: number, expected: boolean][] = [
 ]
 
 describe('the mode of a file in an archive', () => {
-  it.each(modes)('%o in a zip', async (mode, expected) => {
+  it.each(modes)('%o in a zip makes a program: %s', async (mode, expected) => {
     const files = [script, tool].map((file) => ({ ...file, mode }))
     const zip = zipWithModes([{ ...skillMd, mode: 0o100644 }, ...files])
     expect(await readModes(zip, 'zip')).toEqual({ 'bin/tool': expected, 'scripts/hi.sh': expected })
   })
 
-  it.each(modes)('%o in a tar.gz', async (mode, expected) => {
+  it.each(modes)('%o in a tar.gz makes a program: %s', async (mode, expected) => {
     const entries = [skillMd, script, tool].map(({ path, bytes: body }) => ({
       header: { name: `a/${path}`, size: body.length, mode: mode & 0o7777 },
       body,

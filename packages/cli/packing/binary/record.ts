@@ -28,7 +28,7 @@ export async function recordCompiled(recorder: string, scratch: string): Promise
     child.kill('SIGTERM')
   }
   const [code] = (await ended) as [number | null]
-  if (code !== 0) throw new Error(`The executable did not stop in order: it ended with ${code}.`)
+  if (code !== 0) throw new Error(`The executable did not shut down cleanly: its exit code was ${code}.`)
   const names = await readdir(folder)
   return Object.fromEntries(names.map((name) => [`compiled/${name}`, join(folder, name)]))
 }

@@ -110,7 +110,7 @@ function isTakenBack(places: StagingPlaces, entry: JournalEntry): boolean {
 async function requireSeen(former: string, target: string, before: string | null): Promise<void> {
   const state = await readFolderState(former, before === null ? [] : [before])
   if (toSeen(state) === before) return
-  throw new Error(`${target} was changed by another process. Nothing was changed; try again.`)
+  throw new Error(`${target} was changed by another process meanwhile. This command changed nothing; run it again.`)
 }
 
 /** Moves the new folder into place if the old one is already swapped out. */

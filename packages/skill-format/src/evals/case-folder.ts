@@ -184,7 +184,10 @@ function readGrader(
   if (grader.type === 'llm') {
     const rubric = grader.criteria ?? given.body.slice(0, caseLimits.textCharactersMax)
     if (rubric === '')
-      throw new CaseError('The grader has no rubric. Write PASS if ... and FAIL if ... below it.', document.lineOf(at))
+      throw new CaseError(
+        'The grader has no rubric. Say in its text or in `criteria` what passes and what fails.',
+        document.lineOf(at),
+      )
     return { name, kind: 'text', text: rubric, target: place }
   }
   requirePattern(grader.pattern, grader.flags, document.lineOf([...at, 'pattern']))

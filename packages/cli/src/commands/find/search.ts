@@ -72,7 +72,7 @@ async function readNeed(io: Arguments['io']): Promise<string> {
   const typed = await readStandardInput(io, charactersMax)
   if (typed.length <= charactersMax) return typed
   throw new UsageError(
-    `Standard input has more than ${charactersMax} characters, and a need has at most ${limits.needCharactersMax}.`,
+    `Standard input is too long. Describe the need in at most ${limits.needCharactersMax} characters.`,
   )
 }
 
