@@ -20,6 +20,7 @@ export default defineConfig(({ mode }) => {
   process.env['SKILLSTEAD_TEST_SEED'] = String(seed)
   process.env['SKILLSTEAD_TEST_LONG'] = isLong ? '1' : ''
   return {
+    ssr: { resolve: { conditions: ['source'] } },
     test: {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...(isLong ? [] : ['**/*.long.test.ts'])],
@@ -28,9 +29,6 @@ export default defineConfig(({ mode }) => {
       setupFiles: ['test/support/setup.ts'],
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,
-      // Node runs the sources as they are, which takes less processor time than Vite's transforms of them.
-      execArgv: ['--conditions=source'],
-      experimental: { viteModuleRunner: false, nodeLoader: false },
       // Tests wait for child processes, disks and databases for much of their time.
       maxWorkers: Math.min(availableParallelism() + 2, workersMax),
       // Limits end what hangs; the benchmarks judge speed.

@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import os from 'node:os'
 import { basename, join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -22,6 +20,16 @@ import {
 } from '../support/cli-harness.ts'
 
 import { openForwardProxy } from '../support/forward-proxy.ts'
+
+const home = vi.hoisted(() => ({ isKnown: true }))
+vi.mock('node:os', async (original) => {
+  const os = await original<typeof import('node:os')>()
+  const homedir = () => {
+    if (home.isKnown) return os.homedir()
+    throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)')
+  }
+  return { ...os, homedir, default: { ...os, homedir } }
+})
 
 let server: Running
 let key: string
@@ -82,14 +90,10 @@ describe('DATABASE_URL', () => {
 
 describe('a user without a home folder', () => {
   beforeAll(() => {
-    vi.spyOn(os, 'homedir').mockImplementation(() => {
-      throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)')
-    })
-    syncBuiltinESMExports()
+    home.isKnown = false
   })
   afterAll(() => {
-    vi.mocked(os.homedir).mockRestore()
-    syncBuiltinESMExports()
+    home.isKnown = true
   })
   const none = { HOME: '', USERPROFILE: '', APPDATA: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
 
