@@ -248,7 +248,7 @@ export const operations = {
   deleteExternal,
   track,
   async getTrending(context, input, caller) {
-    // Before the replica is asked: it waits only for writes that were committed by then.
+    // Write before the replica is read: the replica waits only for writes that were committed by then.
     await rollTrendsToNow(context, input.period)
     return fromReplica(getTrending)(context, input, caller)
   },

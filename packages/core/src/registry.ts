@@ -114,7 +114,7 @@ const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 150_000
 /**
  * Default number of skills from which searches run in a thread of their own. A thread makes each search slower, because
- * of messages and cold processor caches. With more skills, searches would delay other calls by more than that.
+ * of messages and cold processor caches. With more skills, searches in the main thread would delay other calls more.
  */
 const threadSkillsMin = 80_000
 
@@ -321,7 +321,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   await scheduleDocuments(context)
   await context.backups.schedule()
   context.outbox.start()
-  // Count installs that a process recorded but did not count before it ended.
+  // Count the installs that an earlier process recorded but did not count.
   await context.telemetry.flush()
 }
 
@@ -333,7 +333,7 @@ async function closeParts(made: RegistryParts): Promise<void> {
   waits.abort()
   search.stop()
   await search.warmed
-  // At the same time: stopping the outbox prevents new requests, and closing the clients aborts those that hang.
+  // Both at once: stopping the outbox prevents new requests, and closing the clients aborts requests that hang.
   await Promise.all([outbox.stop(), closeClients()])
   await counters.stop()
   await telemetry.stop()

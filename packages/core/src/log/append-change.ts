@@ -55,10 +55,10 @@ export async function appendChange(trx: WriteTransaction, change: CatalogueChang
   return seq
 }
 
-/** The last numbers, and the frontier of the tree. */
+/** The last numbers of the change sequence and the log, and the frontier of the Merkle tree. */
 export type LogHead = Pick<Selectable<Tables['heads']>, 'change_seq' | 'log_seq' | 'frontier'>
 
-/** The last numbers, which change only in {@link appendChange}: in a write, other writers cannot change them. */
+/** Reads the head, which only {@link appendChange} changes: during a write, no other writer can change it. */
 export async function readLogHead(trx: WriteTransaction): Promise<LogHead> {
   const [head] = await selectLogHead(trx, {})
   return head!

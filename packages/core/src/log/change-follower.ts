@@ -18,8 +18,8 @@ const pageSize = 1000
 /** Number of missed changes above which a reset is cheaper than delivering them. */
 const missedMax = 10_000
 /**
- * Poll also while notifications work: a notification may be lost when its connection fails, before the failure is
- * detected.
+ * Milliseconds between polls, even while notifications work: a notification may be lost when its connection fails,
+ * before the failure is detected.
  */
 const pollMsDefault = 1000
 
@@ -45,7 +45,7 @@ export class ChangeFollower {
   #position: number
   #running: Promise<void> | undefined
   #again = false
-  /** Set by each poll. If it finds no change, the last number is read too, as unread changes may have been deleted. */
+  /** Set by each poll. A poll without changes then reads the last number, as unread changes may have been deleted. */
   #isDoubtful = false
 
   private constructor(database: Database, position: number, onError: (error: unknown) => void, pollMs: number) {

@@ -29,7 +29,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject
 }
 
-/** Creates the first signing key of a database. The nodes of a cluster share it. */
+/** Creates the first signing key of a database, unless there is one. The nodes of a cluster share the key. */
 export async function ensureSigningKey({ writer }: Database, clock: Clock): Promise<void> {
   await writer.write(async (trx) => {
     const some = await trx.selectFrom('signing_keys').select('number').limit(1).executeTakeFirst()

@@ -97,7 +97,7 @@ function toNodeKey(offset: number, count: number): string {
   return `${offset}+${count}`
 }
 
-/** The bytes under a tile's path never change: a partial tile's path contains its width. */
+/** Tiles are cached forever: the bytes at a path never change, since a partial tile's path contains its width. */
 const forEver = 'public, max-age=31536000, immutable'
 
 /**
@@ -162,7 +162,7 @@ interface TilePath {
 }
 
 const pattern = /^(entries|[1-5]?\d|6[0-3])\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
-/** Fifteen digits, the most that a JavaScript number represents exactly. */
+/** Maximum groups of three digits: a JavaScript number represents all numbers of fifteen digits exactly. */
 const groupsMax = 5
 
 /** Parses a path such as `1/x001/234.p/7`; undefined unless it is the canonical path of a tile. */

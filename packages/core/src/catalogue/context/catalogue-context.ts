@@ -22,9 +22,9 @@ import type {
 import type { Upstreams } from './upstream-port.ts'
 import type { PublicNames } from './use-counts.ts'
 
-/** Implemented by `skills/second-opinion.ts`. */
+/** Asks the second-opinion service about versions; implemented by `skills/second-opinion.ts`. */
 interface SecondOpinionPort {
-  /** Waits until an opinion on the version is stored, or a time limit. Never throws. */
+  /** Waits until an opinion on the version is stored, or a time limit passes. Never throws. */
   consult(context: CatalogueContext, question: OpinionQuestion & { readonly userId: string }): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly scanRules: ScanRules
   /** The action for versions that the scanner flags. */
   readonly scanPolicy: ScanPolicy
-  /** Asked about versions that the scan leaves in doubt. Undefined if the operator configured no second opinion. */
+  /** The judge of versions that the scan leaves in doubt. Undefined if the operator configured no second opinion. */
   readonly secondOpinion: SecondOpinionPort | undefined
   /** Storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
@@ -62,6 +62,6 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly policies: PolicyPort
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
-  /** The upstreams of a mirror, once a mirror is attached. */
+  /** The access to upstream registries, which a mirror attaches. */
   readonly upstreams: Upstreams
 }

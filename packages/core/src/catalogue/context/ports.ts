@@ -20,7 +20,7 @@ import type { PackageFile } from '../versions/skill-package.ts'
 import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 
 /*
- * What higher rooms and extensions add to a change, in its transaction, and the data that they share with it. The
+ * What higher layers and extensions add to a change, in its transaction, and the data that they share with it. The
  * catalogue calls these interfaces and `registry.ts` passes the implementations, so that the catalogue imports nothing
  * above it.
  */
@@ -28,7 +28,7 @@ import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 export interface DownloadCounter {
   /**
-   * Counts a download of a version, and an install if `kind` installs. `client` is the name that the program reports.
+   * Counts a download of a version, and an install if `kind` is one. `client` is the name that the client reports.
    * Of each address, only the first download and the first install of a day count. With `recordInstallers`, an install
    * by the user `userId` is stored.
    */
@@ -69,9 +69,9 @@ export interface AgentPort {
 /** An event for the webhooks that subscribe to it, and for e-mail notices. */
 export interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
-  /** Called only if the event has receivers. */
+  /** Makes the data of the event. Called only if the event has receivers. */
   readonly data: () => EventData<Name> | Promise<EventData<Name>>
-  /** The only user, or the organisation whose managers alone, receive the event. Default: all who may see the skill. */
+  /** Limits the event to this user, or this organisation's managers. Default: all who may see the skill. */
   readonly ownerId?: string
   /** The ids of the only users who receive the event. Called only if a webhook subscribes, or e-mail is sent. */
   readonly userIds?: () => Promise<readonly string[]>
@@ -83,7 +83,7 @@ export interface EmittedEvent<Name extends EventName = EventName> {
 
 /** Emits events; implemented by `webhooks/events.ts`. */
 export interface Events {
-  /** Writes a delivery for each subscriber in the transaction of the change: it is sent only if the change commits. */
+  /** Stores a delivery for each subscriber in the transaction of the change; deliveries are sent after the commit. */
   emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
 }
 
@@ -138,7 +138,7 @@ export interface UpstreamLogs {
     skill: Pick<SkillRow, 'origin_upstream'>,
     subject: string,
   ): Promise<NonNullable<Provenance['log']> | undefined>
-  /** The log that {@link proveVersion} proves versions of the skill in; undefined if no upstream has it. */
+  /** The log that {@link proveVersion} proves versions of the skill in; undefined if there is none. */
   readerOf(db: Kysely<Tables>, skill: Pick<SkillRow, 'origin_upstream'>): TreeReader | undefined
 }
 
@@ -177,7 +177,7 @@ export interface Artifact {
 
 /** The artifacts of versions by content digest, computed once per process. */
 export interface Artifacts {
-  /** Null for a version whose SKILL.md installers cannot read. */
+  /** Describes artifacts: null for a version whose SKILL.md installers cannot read. */
   describe(versions: readonly Pick<VersionRow, 'id' | 'digest'>[]): Promise<ReadonlyMap<string, Artifact | null>>
 }
 
@@ -192,7 +192,7 @@ export interface Judged {
     readonly size: number
     readonly verdict: Security['verdict']
     readonly access: Access
-    /** Whether the version uses what the one before did not, or is the first. */
+    /** Whether the version has access that the version before did not have, or is the first version. */
     readonly widens: boolean
   }
 }
@@ -204,16 +204,16 @@ export interface PolicyJudgement {
   readonly approvals: number
 }
 
-/** Implemented by `governance/policies.ts`. */
+/** The policies that judge changes of skills; implemented by `governance/policies.ts`. */
 export interface PolicyPort {
-  /** The policy that applies to a skill, also to one that does not exist yet. */
+  /** The policy that applies to a skill, which need not exist yet. */
   read(trx: WriteTransaction, skill: Pick<SkillRow, 'full_name' | 'owner_id'>): Promise<Policy>
   judge(trx: WriteTransaction, policy: Policy, change: Judged): Promise<PolicyJudgement>
   /** Removes the policy of a skill. */
   forget(trx: WriteTransaction, skillId: string): Promise<void>
   /** The ids of the users who may review a quarantined version. */
   findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
-  /** The approvals that a quarantined version needs and has; undefined for one that waits for an administrator. */
+  /** The approvals that a quarantined version needs and has; undefined if it waits for an administrator. */
   countApprovals(
     db: Kysely<Tables>,
     item: QuarantineItemRow,

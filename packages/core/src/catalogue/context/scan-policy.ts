@@ -66,7 +66,7 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
   return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
-/** The verdict without the author's suppressions, which only an administrator's release accepts. */
+/** The verdict if findings that the author suppressed count, too: only an administrator may accept suppressions. */
 function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
@@ -85,7 +85,7 @@ export function toScanWarnings({ findings }: { readonly findings: readonly ScanF
   return more > 0 ? [...warnings, { code: 'scan', message: `The scan found ${more} more problems.` }] : warnings
 }
 
-/** The warnings about what a version changes, without passages that the scan already warns of, and of the opinion. */
+/** The warnings about the changes of a version, except passages that the scan warns of, and about the opinion. */
 export function toAdviceWarnings({ change, opinion }: Advice): Warning[] {
   const findings = change?.findings ?? []
   const changes = findings

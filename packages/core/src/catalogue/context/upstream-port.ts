@@ -44,9 +44,9 @@ export interface UpstreamOperator {
   readonly mode: NonNullable<Overview['network']>
   list(): Promise<MirrorStatus[]>
   get(name: string): Promise<MirrorStatus>
-  /** Throws `name_taken`, `invalid_request`. */
+  /** Adds an upstream. Throws `name_taken`, `invalid_request`. */
   add(input: Parsed<(typeof endpoints)['addMirror']>): Promise<MirrorStatus & { problem: string | null }>
-  /** Throws `conflict` while writes to the upstream are pending or a sync runs. */
+  /** Removes an upstream. Throws `conflict` while writes to the upstream are pending or a sync runs. */
   remove(name: string): Promise<void>
   /** Starts a sync, and waits briefly to report an immediate failure. Throws `conflict`, `offline`. */
   sync(name: string, options: Pick<SyncInput, 'accept' | 'allowRemovals' | 'full' | 'key'>): Promise<MirrorStatus>
@@ -66,10 +66,10 @@ type SyncInput = Parsed<(typeof endpoints)['syncMirror']>
 
 /** Holds the parts that a mirror attaches to its registry. */
 export interface Upstreams {
-  /** Undefined while the registry has no upstreams. */
+  /** Reads from upstreams; undefined while the registry has no upstreams. */
   readonly port: UpstreamPort | undefined
   attach(port: UpstreamPort | undefined): void
-  /** Undefined if the registry is not a mirror. */
+  /** Manages upstreams; undefined if the registry is not a mirror. */
   readonly operator: UpstreamOperator | undefined
   attachOperator(operator: UpstreamOperator | undefined): void
 }

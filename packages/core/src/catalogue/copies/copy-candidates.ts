@@ -37,14 +37,14 @@ interface Candidate {
 interface CandidateQuery {
   readonly sketch: Sketch
   readonly caller: Caller
-  /** The maximum number of candidates, and their minimum estimate. */
+  /** The maximum number of candidates, and the minimum of their estimated similarity. */
   readonly max: number
   readonly estimateMin: number
   /** Whether a skill that the caller may see should be compared. */
   keep(skill: ComparedSkill): boolean
 }
 
-/** The first version by which a skill had this fraction of the shared shingles introduced the shared text. */
+/** The first version with this fraction of the skill's shared shingles counts as the origin of the shared text. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -169,7 +169,7 @@ export async function compareCandidates(context: StorageContext, body: ComparedB
       const skillMd = await findSkillMd(context, digest).catch(skipUnavailable)
       if (skillMd === undefined) continue
       read.set(digest, (compared = compare(readCompared(skillMd))))
-      // A long document takes about 10 ms.
+      // Comparing a long document takes about 10 ms: let other requests run.
       await setImmediate()
     }
     const match = { ...candidate, ...compared, digest }

@@ -58,7 +58,7 @@ export const showSimilarity: Operation<'getSimilarity', CatalogueContext> = asyn
         : null
     const passages = findSharedPassages(words, placeWords((await findSkillMd(context, match.digest)) ?? ''))
     shown.push({ ...toMatchedSkill(match), publishedFirst: earlier.has(match.skill.num), related, passages })
-    // A long document takes about 10 ms.
+    // Comparing a long document takes about 10 ms: let other requests run.
     await setImmediate()
   }
   const compared = { id: skill.id, fullName: skill.full_name, version: skill.latest_version }
@@ -108,7 +108,7 @@ async function findOriginal(
   if (copies.length === 0) return undefined
   const own = await findComparedSkill(context, fullName)
   const others = copies.map(({ skill }) => skill)
-  // A new skill is not a fork.
+  // A skill that does not exist yet has no fork sources.
   const lineage = own ? await readLineage(context.database.read, [own, ...others]) : new Map()
   const ancestors = own ? [...lineage.get(own.id)!] : []
   const earlier = await findEarlier(context, sketch, await readOwnNums(context, ownerId, ancestors), others)
@@ -148,7 +148,7 @@ interface Since {
   readonly num: number
 }
 
-/** The skills that published at least half of a shared text earlier than the skills in `own`. */
+/** The skills of `others` that published at least half of a shared text earlier than the skills in `own`. */
 async function findEarlier(
   context: CatalogueContext,
   sketch: Sketch,

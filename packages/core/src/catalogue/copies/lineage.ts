@@ -81,7 +81,7 @@ async function findForkSources(db: Kysely<Tables>, names: readonly string[]): Pr
   ])
 }
 
-/** The forks' sources, nearest first. Stops at a cycle: names can move between skills. */
+/** The direct and indirect sources of a fork, nearest first. Stops at a cycle: names can move between skills. */
 function* climbForks(skill: Kin & Partial<Source>, sources: ReadonlyMap<string, Source | undefined>) {
   const met = new Set([skill.id])
   for (let at = skill; at.forked_from !== null;) {

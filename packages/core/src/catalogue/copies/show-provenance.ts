@@ -40,7 +40,7 @@ export const showProvenance: Operation<'getProvenance', CatalogueContext> = asyn
   return { ...record, ...(evaluations && { evaluations }), signature: await signRecord(context, record) }
 }
 
-/** The proofs of the last results of evaluations, in the log that contains the version. */
+/** The proofs of the newest evaluation results of a version, in the log that contains the version. */
 async function proveResultsOf(
   context: CatalogueContext,
   skill: SkillRow,
@@ -115,7 +115,7 @@ async function findVersionEntry(context: StorageContext, subject: string) {
   return row && { entry: row.entry, index: row.seq - 1 }
 }
 
-/** The ids of the last users who posted a result for a version: as many as have a proof, and one proof each. */
+/** The ids of the users who last posted a result for a version, at most as many as the record has proofs. */
 async function readProvenAuthors(db: Kysely<Tables>, versionId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('evaluations')
@@ -129,13 +129,14 @@ async function readProvenAuthors(db: Kysely<Tables>, versionId: string): Promise
   return rows.map(({ author_id }) => author_id)
 }
 
-/** A part of the text of each entry of a result of a user: canonical JSON has its keys in this order. */
+/** The text that identifies the author in log entries of results: canonical JSON sorts keys, so that it is fixed. */
 export function toAuthorPart(authorId: string): string {
   return `"author":{"id":"${authorId}"`
 }
 
 /**
- * The proofs of the newest entry of each user about a version, in a log of this size, unless that withdraws the result.
+ * The proofs of each author's newest entry about a version, in a log of `treeSize` entries. Leaves out entries that
+ * withdraw a result.
  */
 async function proveEvaluations(
   reader: TreeReader,

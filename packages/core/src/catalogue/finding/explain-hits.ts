@@ -41,7 +41,7 @@ export async function explainHits(
   for (const blob of blobs) {
     const bytes = await openBlob(context.database, blob).catch(skipUnavailable)
     const passage = bytes && finder.find(decodeSkillMd(bytes))
-    // A page may have a hundred documents, and each takes about a millisecond.
+    // Let other requests run: a page may have a hundred documents, and each takes about a millisecond.
     await setImmediate()
     if (!passage) continue
     const { text, highlights, terms } = passage

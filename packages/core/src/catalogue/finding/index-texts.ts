@@ -65,7 +65,7 @@ export async function rebuildTexts(database: Database): Promise<void> {
 
 /** Indexes the next skills. Returns false if there are no more. */
 async function indexTextBatch({ writer, dialect }: Database, limit: number): Promise<boolean> {
-  // Read in the writing transaction: a running node may change the rows between a read and a write.
+  // The texts are read in the writing transaction: a running node may change the rows between a read and a write.
   return writer.write(
     async (trx) => {
       const after = await findMeta(trx, textsMetaKey)

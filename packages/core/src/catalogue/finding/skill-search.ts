@@ -23,7 +23,7 @@ const matchWithoutQuery = { score: 0, fields: [], terms: [] }
 
 type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
 
-/** GET /skills and POST /search: docs/api.md#search-results. */
+/** GET /skills and POST /search: the skills that match a query; see docs/api.md#search-results. */
 export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
@@ -126,7 +126,7 @@ async function readItemRows(
   return new Map(rows.map((row) => [row.num, row]))
 }
 
-/** Maximum length of the compared text of a skill, in UTF-16 units. */
+/** Maximum length of the text that the second stage receives for a skill, in UTF-16 units. */
 const rerankedLengthMax = 2000
 const rerankedHeadingsMax = 20
 

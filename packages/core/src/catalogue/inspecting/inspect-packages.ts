@@ -95,7 +95,7 @@ async function inspectOrder(context: InspectionContext, items: readonly Inspecta
 }
 
 /**
- * Copies the bytes: a small Buffer may be a view of a large ArrayBuffer, which would be sent to the thread completely.
+ * Copies bytes that are a view of a larger ArrayBuffer: the whole ArrayBuffer would be sent to the thread.
  */
 function copyFileBytes({ path, bytes }: PackageFile): PackageFile {
   return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }

@@ -19,7 +19,7 @@ export interface OpinionSource {
 /** A service over HTTP: `POST`, JSON in both directions. */
 export interface OpinionService {
   readonly url: string
-  /** Sent as a bearer token. Default: none. */
+  /** The bearer token of requests. Default: none. */
   readonly key?: string
 }
 

@@ -12,7 +12,7 @@ import type { FileRow } from '../versions/stored-version.ts'
 
 type Content = Pick<VersionRow, 'id' | 'digest'>
 
-/** Null for a version whose SKILL.md installers cannot read. */
+/** A cache entry: `artifact` is null for a version whose SKILL.md installers cannot read. */
 interface CachedArtifact {
   readonly artifact: Artifact | null
 }
@@ -22,7 +22,7 @@ const artifactsMax = 20_000
 
 export function createArtifacts(source: BlobSource): Artifacts {
   const cached = new LRUCache<string, CachedArtifact>({ maxSize: artifactsMax, sizeCalculation: () => 1 })
-  // One batch at a time: concurrent callers share the results, and memory is bounded.
+  // Callers read artifacts one after the other, so that they share results and memory is bounded.
   const inTurn = pLimit(1)
 
   return {

@@ -20,7 +20,7 @@ export const showBlob: Operation<'getBlob', CatalogueContext> = async (context, 
   return { contentType: 'application/octet-stream', body: bytes, etag, filename: digest.slice(7) }
 }
 
-/** Content per request, in bytes. A version has at most 16 MiB, so whole versions fit. */
+/** Maximum content of a response, in bytes. A version has at most 16 MiB, so whole versions fit. */
 const blobBytesMax = 64 * 1024 * 1024
 
 /**
@@ -77,7 +77,7 @@ async function toBlobRefusal(reader: Reader, digest: string): Promise<RegistryEr
   return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file in a version of a skill that everyone has the given sight of. Ignores quarantined versions. */
+/** The size of a file of a public skill, visible or under a takedown as `sight` says. Ignores quarantined versions. */
 async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
@@ -94,8 +94,8 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 }
 
 /**
- * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only skills
- * that everyone has the given sight of.
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only public
+ * skills, visible or under a takedown as `sight` says.
  */
 async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read

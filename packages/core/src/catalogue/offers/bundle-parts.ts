@@ -11,7 +11,7 @@ import { publicCondition } from '../../visibility/conditions.ts'
 export interface LogText {
   readonly seq: number
   readonly type: string
-  /** Canonical JSON. */
+  /** The text of the entry: canonical JSON. */
   readonly entry: string
 }
 

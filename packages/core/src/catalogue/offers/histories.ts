@@ -112,7 +112,7 @@ export function readRepositoryVersions(
   })
 }
 
-/** Sorts by time, skill and version. Comparing 20,000 versions at once would block the event loop. */
+/** Sorts versions by time, skill and number. Comparing 20,000 versions at once would block the event loop. */
 async function sortVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const skills = Map.groupBy(versions, ({ owner, name }) => `${owner}/${name}`)
   const sorted: RepositoryVersion[] = []

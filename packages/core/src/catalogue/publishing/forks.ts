@@ -48,7 +48,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     if (await hasRow(trx, 'skills', { full_name: fullName }))
       throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
     const { skill, quarantinedFor } = await publishVersion(context, trx, publication, caller)
-    // The caller may publish the content instead, which is then quarantined with a notice.
+    // A fork is refused instead of quarantined. The caller may publish the content, which is then quarantined.
     if (quarantinedFor)
       throw new RegistryError(
         'conflict',
@@ -82,7 +82,7 @@ function refuseClosedSource(read: SkillRow, now: SkillRow): void {
     )
 }
 
-/** A fork belongs to a user, so only private is as narrow as internal to an organisation. */
+/** The fork of a skill that only an organisation sees is private: a fork belongs to a user. */
 function toForkVisibility({ visibility }: Pick<SkillRow, 'visibility'>) {
   return visibility === 'organisation' ? 'private' : visibility
 }

@@ -29,11 +29,11 @@ export interface ImportedVersion {
   readonly category?: string
   readonly repository?: string
   readonly changelog?: string
-  /** Milliseconds since 1970. Also distinguishes the versions of an imported history. */
+  /** Milliseconds since 1970. Distinguishes versions with equal content in an imported history. */
   readonly publishedAt?: number
 }
 
-/** A version that was stored, or quarantined. */
+/** An imported version that was stored or quarantined. */
 export interface Imported {
   readonly fullName: string
   readonly version: string
@@ -53,10 +53,10 @@ const importsPerQuery = 100
 const bulkWrite = { bulk: true }
 
 /**
- * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
- * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the
- * same versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
- * `publish`.
+ * Publishes versions from other sources, in order, under their authors' names if the caller is the operator. Other
+ * callers may import only under their own names. The source's metadata takes precedence over the frontmatter.
+ * Importing the same versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden`
+ * without the scope `publish`.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   requireScope(requireUser(caller), 'publish')
@@ -151,7 +151,7 @@ async function storeImport(context: CatalogueContext, prepared: Prepared, caller
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
     if (!quarantinedFor) return { ...outcome, created }
     const { id } = await writer.write(async (trx) => {
-      // The rollback also removed a new namespace.
+      // The rollback removed the namespace, too, if it was new: create it again.
       const publication = await toImportPublication(context, trx, prepared, caller)
       const inspected = { ...publication, inspection: prepared.inspection! }
       return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)

@@ -6,13 +6,13 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
 const topic = 'blobs.move'
-/** The delay after a job that failed for the last time: the bucket was unavailable for long. */
+/** The delay before a new job after all attempts of a job failed: the bucket was unavailable for long. */
 const failedDelayMs = 10 * minuteMs
 
-/** Moves the waiting contents to the bucket, soon after the transaction that stored them. */
+/** The outbox job that moves waiting contents to the bucket, soon after the transaction that stored them. */
 export const moveBlobsJob = { topic, payload: {}, uniqueKey: topic }
 
-/** Stores those contents again, as waiting ones, that the bucket is known to have lost. */
+/** Stores contents again that the bucket is known to have lost; they then wait for the move to the bucket. */
 export async function storeLostBlobs(
   { database, outbox }: Pick<CatalogueContext, 'database' | 'outbox'>,
   trx: WriteTransaction,
@@ -37,7 +37,7 @@ export async function storeLostBlobs(
 }
 
 /**
- * Moves contents to the bucket in the background, on any node. A publish does not wait for it, and needs no bucket:
+ * Moves contents to the bucket in the background, on any node. A publish does not wait for the move or the bucket:
  * while the bucket is unavailable, the contents stay in the database. Throws if contents are in a bucket that the registry
  * was opened without.
  */

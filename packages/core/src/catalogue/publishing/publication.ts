@@ -6,29 +6,29 @@ import type { PackedContent } from '../versions/skill-package.ts'
 import type { FileRow, ShownAccess } from '../versions/stored-version.ts'
 import type { SkillSettings } from '../context/ports.ts'
 
-/** Who decides on a version that is quarantined: an administrator of the node, or reviewers. */
+/** Why a version is quarantined: `policy` waits for an administrator of the node, `approval` for reviewers. */
 export type QuarantineReason = QuarantineItemRow['reason']
 
 /** A checked version to store. */
 export interface Publication {
   readonly owner: Pick<UserRow, 'id' | 'username'>
   readonly publisher: Pick<UserRow, 'id' | 'username'>
-  /** The identity of CI that publishes. */
+  /** The identity of the CI job that publishes. */
   readonly identity?: PublisherIdentity | undefined
   readonly fields: PackageFields
   readonly content: PackedContent
-  /** Omitted only if the same content is known to be stored already. */
+  /** The inspection of the content; omitted only if the same content is known to be stored already. */
   readonly inspection?: Inspection | undefined
   readonly settings: SkillSettings
   readonly changelog: string
   /** Milliseconds since 1970. Default: now. */
   readonly publishedAt?: number
   readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
-  /** Already yanked at its source. */
+  /** Whether the version was yanked at its source. */
   readonly yanked?: boolean | undefined
-  /** Part of an imported history: the version number is used only if higher than existing versions. */
+  /** Whether the version is imported: its number is used only if higher than existing versions. */
   readonly imported?: boolean
-  /** Released from quarantine: after `policy` the scan policy does not apply, after `approval` no reviewer is needed. */
+  /** Reasons lifted by a release: `policy` means no scan policy applies, `approval` that no review is needed. */
   readonly released?: readonly QuarantineReason[]
 }
 
@@ -36,7 +36,7 @@ export interface Published {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly created: boolean
-  /** Why the version must not stay stored, if it is quarantined. */
+  /** The reason if the version must be quarantined: the caller then rolls back. */
   readonly quarantinedFor?: QuarantineReason | undefined
   readonly warnings: readonly Warning[]
   /** The stored document and files, if the version was just created. */

@@ -30,10 +30,10 @@ export interface PublishAnswer {
   quarantined?: QuarantinedVersion
 }
 
-/** What the transaction returns for the response. */
+/** The values that the transaction of a publish returns for the response. */
 export interface Stored {
   readonly skill: SkillRow
-  /** Read before the transaction may be rolled back. */
+  /** The stored document of the skill, read before the transaction may be rolled back. */
   readonly document: SkillDocumentRow
   readonly version: VersionRow
   readonly files: readonly FileRow[]
@@ -62,7 +62,7 @@ export async function readPublished(
   }
 }
 
-/** The response for a caller; `selected` is what became of the entries of the package. */
+/** The response to a publish; `selected` are the files of the package that were omitted or changed. */
 export async function toPublishAnswer(
   context: StorageContext,
   stored: Stored,

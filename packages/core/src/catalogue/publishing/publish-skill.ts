@@ -208,7 +208,7 @@ async function getTarget(
     throw invalidField('owner', `is ${input.owner}, but the name says ${named}`)
   const owner = input.owner ?? named ?? user.username
   const { read } = context.database
-  // A key that CI was given may be that of an organisation.
+  // The caller may be a CI job, whose key may belong to an organisation.
   if (owner === user.username && user.identity) return { owner: await getOwner(read, { owner_id: user.userId }) }
   if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
@@ -243,7 +243,7 @@ export async function requirePublisher(
   await requireWriter(trx, fullName, settings.visibility, user)
 }
 
-/** The stored visibility that a request asks for; undefined if it stays as it is. */
+/** The visibility to store for a request; undefined if the visibility stays. */
 function toVisibility(
   { visibility, organisation }: PublishSkillInput,
   { owner, skill }: Target,

@@ -62,8 +62,8 @@ export async function publishVersion(
   ])
   const choice = await chooseVersion(trx, before, listed, publication)
   if (choice.existing) await storeLostBlobs(context, trx, publication.content.blobs)
-  // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
-  // log entry each time.
+  // Importing a stored version again changes nothing: otherwise each old version would set the skill's category
+  // again, with a log entry each time.
   if (choice.existing && publication.imported) {
     return { ...storedBefore, skill: before!, version: choice.existing, warnings: known }
   }
@@ -182,7 +182,7 @@ function refuseRecalledContent(
   )
 }
 
-/** Warns that an active recall covers the published version, so that no one is offered it. */
+/** Warns that an active recall covers the published version, which is therefore not offered. */
 function warnOfRecall(skill: SkillRow, version: VersionRow): Warning[] {
   const { recalled } = toRecalledField(skill, version)
   if (!recalled) return []
@@ -192,7 +192,7 @@ function warnOfRecall(skill: SkillRow, version: VersionRow): Warning[] {
   return [{ code: 'recalled', message }]
 }
 
-/** Warns that the skill shows what its owner changed earlier, in place of what this version says. */
+/** Warns that the skill keeps metadata that its owner changed earlier, instead of the new version's metadata. */
 function warnOfKept(skill: SkillRow, says: VersionMetadata): Warning[] {
   const names = [
     says.description !== skill.description && 'description',
@@ -220,7 +220,7 @@ interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 're
   readonly number: string
   /** The existing versions, highest first. */
   readonly others: readonly ListedVersion[]
-  /** The recalls of the skill. Default: as in `before`. */
+  /** The recalls of the skill. Default: the recalls of `before`, the row before the change. */
   readonly recalls?: readonly StoredRecall[]
 }
 

@@ -81,7 +81,7 @@ export async function quarantineVersion(
   return { ...shown, ...(await context.policies.countApprovals(trx, row)) }
 }
 
-/** Tells the reviewers of a version that it waits for them. */
+/** Tells reviewers that a version waits for them. */
 export async function announceSubmission(
   context: Pick<CatalogueContext, 'events' | 'policies'>,
   trx: WriteTransaction,
@@ -93,7 +93,7 @@ export async function announceSubmission(
   await context.events.emit(trx, { event: 'skill.submitted', userIds, data })
 }
 
-/** The version of a submission, in the data of its events. */
+/** The data of events about a version that was submitted for review. */
 export function toSubmissionData({ id, full_name: fullName, version }: QuarantineItemRow) {
   return { submission: { id, fullName, version } }
 }
@@ -112,7 +112,7 @@ export async function removeEarlierSubmissions(
     .execute()
 }
 
-/** The version of the same skill that was submitted later and waits for reviewers. */
+/** The number of a version of the same skill that was submitted later and waits for reviewers. */
 export function findLaterSubmission(trx: WriteTransaction, row: Pick<QuarantineItemRow, 'id' | 'full_name'>) {
   return trx
     .selectFrom('quarantine_items')
@@ -132,7 +132,7 @@ function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: st
     .executeTakeFirst()
 }
 
-/** Stores who decides next on a quarantined version, and what was decided already. */
+/** Stores who decides next on a quarantined version, and the publication with the reasons decided so far. */
 export async function passItemOn(
   trx: WriteTransaction,
   row: QuarantineItemRow,

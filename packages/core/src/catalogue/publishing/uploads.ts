@@ -7,9 +7,9 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 
 /** Time in milliseconds after which an upload expires without a publish. */
 export const uploadKeptMs = 10 * 60_000
-/** Per user: enough for two packages of the largest size, so that a failed publish can be repeated. */
+/** Limit of each user: two packages of the largest size, so that a failed publish can be repeated. */
 const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
-/** Files of the largest size that one transaction deletes quickly. */
+/** Maximum uploads per deleting transaction: a number that is deleted quickly even at the largest size. */
 const sweptUploadsMax = 10
 
 /**
@@ -28,7 +28,7 @@ export async function storeUpload(
     await trx
       .deleteFrom('uploads')
       .where('user_id', '=', userId)
-      // An expiry further in the future was written before the clock was set back.
+      // An expiry further ahead than any upload may have was written before the clock was set back.
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
       .execute()
     // The ids are in the order of time, and `expires_at` has no index.
@@ -106,7 +106,7 @@ export async function dropUploads({ database }: StorageContext, measured: Readon
   )
 }
 
-/** Deletes expired uploads in small steps. Each new upload deletes some, too. */
+/** Deletes expired uploads in small steps. Each new upload also deletes a few. */
 export async function sweepUploads({ database, clock }: StorageContext): Promise<void> {
   for (let left = true; left;) {
     left = await database.writer.write(async (trx) => {

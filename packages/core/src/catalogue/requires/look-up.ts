@@ -13,9 +13,9 @@ export interface Choosable {
   readonly id: string
   readonly fullName: string
   readonly owner: string
-  /** '' if there is none. */
+  /** The latest version; '' if there is none. */
   readonly latest: string
-  /** Highest first, withdrawn ones included. */
+  /** All versions, highest first, including yanked and recalled versions. */
   readonly versions: readonly ChoosableVersion[]
 }
 
@@ -68,13 +68,13 @@ async function lookUpSome(
 
 /**
  * The names that the latest versions of skills require, directly and through others, as far as a resolution may go.
- * These are what a look-up may need, not yet what the caller may see.
+ * The caller may not be allowed to see all of these skills.
  */
 export async function listReached({ database }: StorageContext, skillIds: ReadonlySet<string>): Promise<string[]> {
   if (skillIds.size === 0) return []
   const { dialect, read } = database
   const count = sql.lit(limits.resolveSkillsMax)
-  // SQLite stops there; PostgreSQL works in another process.
+  // The limit ends the recursion on SQLite, which blocks this process; PostgreSQL works in another process.
   const bound = dialect === 'sqlite' ? sql`limit ${count}` : sql``
   const { rows } = await sql<{ name: string }>`with recursive reached (id) as (
       select id from skills where ${isInList(dialect, 'id', skillIds)}

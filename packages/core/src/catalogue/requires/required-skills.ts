@@ -12,8 +12,8 @@ interface InstalledVersion {
 }
 
 /**
- * By place, the first skill that an installed version requires and of which no version in the range is offered. Skills
- * that the caller may not see are left out, and so are those beyond the number that a resolution may have.
+ * By `place` of an installed version: the first skill that it requires and of which no version in the range is offered.
+ * Leaves out skills that the caller may not see, and skills beyond the number that a resolution may have.
  */
 export async function findWithdrawn(context: StorageContext, installed: readonly InstalledVersion[], caller: Caller) {
   const found = new Map<number, { readonly fullName: string; readonly range: string }>()
@@ -35,8 +35,8 @@ export async function findWithdrawn(context: StorageContext, installed: readonly
 }
 
 /**
- * Warns an author of required skills that do not exist, or that have no version in the range. They may be published
- * later, so that none is an error.
+ * Warns an author of required skills that do not exist, or that have no version in the range. These are no errors,
+ * because such skills or versions may be published later.
  */
 export async function warnOfRequired(context: StorageContext, { skills }: Requires, owner: string, caller: Caller) {
   const names = new Set(skills.flatMap(({ name }) => [name, toMeantName(name, owner)]))

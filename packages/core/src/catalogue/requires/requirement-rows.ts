@@ -14,7 +14,7 @@ interface ChangedSkill {
   /** Whether requirements of the skill are stored, and whether a requirement of another skill has its name. */
   readonly hasRequirements: boolean
   readonly isNamed: boolean
-  /** What the latest version requires; undefined if there is none. */
+  /** The requirements of the latest version; undefined if the skill has no version. */
   readonly requires: Requires | undefined
   readonly at: number
 }

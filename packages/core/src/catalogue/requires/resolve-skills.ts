@@ -57,7 +57,7 @@ function toRequirer({ from, range }: Edge): Resolution['skills'][number]['requir
   return [{ fullName: from.skill.fullName, version: from.version.version, range: range?.text ?? '*' }]
 }
 
-/** Each choice after those that it requires. Throws `conflict` for a cycle, which it names. */
+/** Sorts choices so that each follows the choices that it requires. Throws `conflict` with the skills of a cycle. */
 function sortForInstall(choices: readonly Choice[]): Choice[] {
   const requirers = new Map(
     choices.map((choice) => [choice.skill, choice.edges.flatMap(({ from }) => from?.skill ?? [])]),
@@ -76,7 +76,7 @@ function sortForInstall(choices: readonly Choice[]): Choice[] {
   return sorted
 }
 
-/** Every one of these choices requires another one of them, so that a walk from one to the next ends in a cycle. */
+/** The error for a cycle. Each given choice requires another given choice, so that following them leads to a cycle. */
 function toCycle(choices: readonly Choice[]): RegistryError {
   const inside = new Map(choices.map((choice) => [choice.skill, choice]))
   const requiredBy = new Map<Choice, Choice>()

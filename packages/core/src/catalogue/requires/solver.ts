@@ -11,24 +11,24 @@ export interface Root {
   readonly range?: VersionRange
 }
 
-/** A chosen version, with what chose it. */
+/** A chosen version, with the requirements that led to the choice. */
 export interface Choice {
   readonly skill: Choosable
   readonly version: ChoosableVersion
-  /** The requirements that led to it, in the order in which they were found. */
+  /** The requirements, in the order in which they were found. */
   readonly edges: readonly Edge[]
 }
 
-/** One requirement. */
+/** A requirement of a chosen version, or a skill of the request. */
 export interface Edge {
-  /** The choice that requires; undefined for the request. */
+  /** The step whose version has the requirement; undefined for the request. */
   readonly from: Step | undefined
   /** A full name; in the request also a name without an owner. */
   readonly name: string
-  /** Undefined: the latest version. */
+  /** The accepted versions; undefined for the latest version. */
   readonly range: VersionRange | undefined
   readonly isOptional: boolean
-  /** What the name means; undefined before it was looked up, null if there is no such skill. */
+  /** The skill with the name; undefined before the look-up, null if there is no such skill. */
   skill: Choosable | null | undefined
 }
 
@@ -41,27 +41,27 @@ interface Step {
   /** The requirement that led to the step. */
   readonly edge: Edge
   readonly position: number
-  /** The numbers of edges before this step, and of the edge that is read next. */
+  /** The number of edges before this step, and the index of the edge that is read next. */
   readonly edgeCount: number
   readonly cursor: number
-  /** The steps that a failure of all candidates is blamed on. */
+  /** The earlier steps that excluded candidates of this step: if all candidates fail, the search goes back to one. */
   readonly blamed: Set<Step>
   /** Versions that were put off because a later requirement excludes them. */
   readonly putOff: Set<ChoosableVersion>
 }
 
-/** The requirements of a resolution, and tests of a version against a range, before it is given up. */
+/** The maximum requirements of a resolution, and the maximum tests of a version against a range. */
 const edgesMax = 10_000
 const testsMax = 200_000
 /** Tests between two yields to the event loop. */
 const testsPerTurn = 2000
 
-/** May return more names than were asked for. */
+/** Finds skills by name. The result may contain more names than `wanted`. */
 type LookUp = (wanted: readonly string[]) => Promise<ReadonlyMap<string, Choosable>>
 
 /**
  * Chooses the highest version of each skill that satisfies all requirements, breadth first. Where a requirement excludes
- * a chosen version, it goes back to the last step that the conflict is about and tries its next candidate
+ * a chosen version, the search goes back to the last step of the conflict and tries its next candidate
  * (conflict-directed backjumping). Iterative, so that a long chain takes no stack. Throws `conflict` with the chains that
  * lead to the conflict, `not_found` for a skill of the request, and `invalid_request` for too large a resolution.
  */
@@ -122,7 +122,7 @@ class Search {
     for (const edge of pending) edge.skill = this.#known.get(edge.name)
   }
 
-  /** Chooses a version for an edge, or checks the chosen one. */
+  /** Chooses a version for an edge, or checks that the version already chosen for the skill satisfies the edge. */
   #satisfy(edge: Edge, skill: Choosable): void {
     const step = this.#stepOf.get(skill)
     if (!step) return this.#decide(edge, skill)
@@ -178,14 +178,14 @@ class Search {
       const name = toMeantName(required.name, step.skill.owner)
       const range = parseVersionRange(required.range)
       const isOptional = required.optional === true
-      // An optional requirement of itself says nothing.
+      // A skill's optional requirement of the skill itself has no effect.
       if (isOptional && name === step.skill.fullName) continue
       this.edges.push({ from: step, name, range, isOptional, skill: this.#known.get(name) })
     }
     if (this.edges.length > edgesMax) throw toTooLarge()
   }
 
-  /** Tries the next candidate of the last of the blamed steps; if it has none, of the last step that it is blamed on. */
+  /** Tries the next candidate of the last blamed step. A step without further candidates passes the blame on. */
   #backjump(first: ReadonlySet<Step>): void {
     for (let blamed = first; ;) {
       const last = [...blamed].toSorted((a, b) => b.position - a.position)[0]
@@ -207,7 +207,7 @@ class Search {
     this.#addRequirements(step)
   }
 
-  /** Forgets everything that followed from a step. The step itself remains the last one. */
+  /** Removes the steps and edges that followed from a step. The step itself remains the last one. */
   #undo(step: Step): void {
     for (const later of this.#steps.splice(step.position + 1)) this.#stepOf.delete(later.skill)
     this.edges.length = step.edgeCount
@@ -223,8 +223,8 @@ class Search {
   }
 
   /**
-   * Records the last conflict, so that the one that ends the search is explained, with only the ranges that exclude
-   * versions. If a version is in all ranges, it failed for another conflict, which stays recorded.
+   * Records a conflict for the error message, with only the ranges that exclude versions. If a version is in all
+   * ranges, it failed because of an earlier conflict, which stays recorded.
    */
   #explain(skill: Choosable, edges: readonly Edge[]): void {
     let left = skill.versions

@@ -46,7 +46,7 @@ export function handleWithdrawals(context: CatalogueContext): void {
   })
 }
 
-/** Returns the id of the last dependent that was read; undefined after the last one. */
+/** Emits a batch of events. Returns the id of the last dependent in the batch; undefined after the last batch. */
 async function emitSome(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -87,7 +87,7 @@ async function emitSome(
   return dependents.length < dependentsPerWrite ? undefined : dependents.at(-1)!.id
 }
 
-/** The owner of a dependent learns nothing about a skill that the owner may not see. */
+/** Whether the owner of a dependent may see the skill: other owners get no notice about the skill. */
 async function isKnownToOwner(trx: WriteTransaction, skill: SkillRow, dependent: SkillRow): Promise<boolean> {
   if (isShownToAll(skill) || skill.owner_id === dependent.owner_id) return true
   const owner = { userId: dependent.owner_id, username: dependent.owner, role: 'user' as const }

@@ -31,8 +31,8 @@ import { isShownToAll } from '../../visibility/decisions.ts'
 type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
 
 /**
- * POST /packs: of the caller, or of an organisation in which the caller may publish. Throws `name_taken`, and
- * `invalid_request` that names each skill the caller cannot see.
+ * POST /packs: creates a pack of the caller, or of an organisation in which the caller may publish. Throws
+ * `name_taken`, and `invalid_request` that names each skill the caller cannot see.
  */
 export const createPack: Operation<'createPack', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
@@ -66,7 +66,7 @@ export const createPack: Operation<'createPack', CatalogueContext> = async (cont
   return { ...(await showPack(context, pack, caller)), ...(warnings.length > 0 && { warnings }) }
 }
 
-/** The owner of a new pack. Repeated in the transaction, since the caller may have left the organisation. */
+/** The owner of a new pack. Determined again in the transaction, since the caller may have left the organisation. */
 async function getCurator(db: Kysely<Tables>, owner: string | undefined, user: UserCaller) {
   if (owner === undefined || owner === user.username) return { id: user.userId, username: user.username }
   const organisation = await findOwnOrganisation(db, owner, user, 'publish')
@@ -99,7 +99,7 @@ export const updatePack: Operation<'updatePack', CatalogueContext> = async (cont
     const pack = await context.database.writer.write(async (trx) => {
       const before = await getLivePack(trx, id, caller, 'publish')
       const members = changeMembers(await readPackMembers(trx, id), change)
-      // Another change came first: the notes are scanned together again.
+      // The members changed since the scan: scan all notes again.
       if (members && toNotes(members) !== toNotes(scanned)) return undefined
       const visibility = input.visibility ?? before.visibility
       if (visibility !== before.visibility) await requirePackRight(trx, before, caller, 'manage')
@@ -123,12 +123,12 @@ export const updatePack: Operation<'updatePack', CatalogueContext> = async (cont
   }
 }
 
-/** A change of the members of a pack: a list in place of the seen ones, or single ones. */
+/** A change of a pack's members: a list that replaces the members the caller sees, or members to add and remove. */
 type MemberChange =
   | { readonly listed: readonly Member[]; readonly seen: ReadonlySet<string> }
   | { readonly added: readonly (readonly [Member, MemberFields])[]; readonly removed: readonly string[] }
 
-/** Undefined if the members stay. */
+/** Reads the change of members from a request; undefined if the request changes none. */
 async function readMemberChange(
   context: StorageContext,
   packId: string,
@@ -147,7 +147,7 @@ async function readMemberChange(
   return { added: members.map((member, i) => [member, toMemberFields(add[i]!)]), removed: remove }
 }
 
-/** What the caller does not see stays, also what another caller has added in the meantime. */
+/** Applies a change of members. Members that the caller does not see, or that were added meanwhile, stay. */
 function changeMembers(current: readonly Member[], change: MemberChange | undefined): Member[] | undefined {
   if (!change) return undefined
   const { field, members } = 'listed' in change ? replaceSeen(current, change) : changeSingle(current, change)
@@ -166,7 +166,7 @@ function replaceSeen(current: readonly Member[], { listed, seen }: Extract<Membe
   return { field: 'skills', members: [...listed, ...unseen] }
 }
 
-/** Adds members at the end; one that is there already stays in its place and keeps what its input does not give. */
+/** Adds and removes members. A present member keeps its position, and the fields that its input omits. */
 function changeSingle(current: readonly Member[], { added, removed }: Extract<MemberChange, { added: unknown }>) {
   const kept = current.filter(({ fullName }) => !removed.includes(fullName))
   const members = new Map(kept.map((member) => [member.skillId, member]))
@@ -202,7 +202,7 @@ async function getLivePack(trx: Kysely<Tables>, id: string, caller: Caller, righ
   return pack
 }
 
-/** The roles are those on a skill that has neither collaborators nor teams. */
+/** Throws `forbidden` without the right, which is judged as for a skill without collaborators and teams. */
 function requirePackRight(trx: Kysely<Tables>, pack: PackRow, caller: Caller, right: Right): Promise<void> {
   const { id, curator_id: owner_id, curator, slug } = pack
   return requireRight(trx, { id, owner_id, full_name: `${curator}/${toShownSlug(slug)}` }, caller, right)

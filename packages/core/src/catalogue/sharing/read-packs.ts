@@ -59,7 +59,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
   const shown = await readShownRows(context, pack.id, caller)
   const items = await toNamedItems(context, shown, caller)
   const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
-  // Agents' lists contain the short names.
+  // Measured with the rows' short names, which the lists of installed skills in agents contain.
   const listingCharacters = measureListing(shown)
   return {
     slug: toShownSlug(pack.slug),

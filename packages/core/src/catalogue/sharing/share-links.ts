@@ -73,7 +73,7 @@ export const deleteShare: Operation<'deleteShare', CatalogueContext> = async (co
   })
 }
 
-/** Revokes the links that revoked keys made, or hands them over to the heir of the keys. */
+/** Deletes the share links that were made with revoked API keys, or assigns the links to the heir of the keys. */
 export async function passOnShares(trx: WriteTransaction, { ids, withMade, heir }: RevokedKeys): Promise<void> {
   if (withMade) await trx.deleteFrom('shares').where('made_by', 'in', ids).execute()
   else await trx.updateTable('shares').set({ made_by: heir }).where('made_by', 'in', ids).execute()
@@ -95,7 +95,7 @@ export async function withShare(context: StorageContext, caller: Caller, token: 
   return { ...caller, sharedSkillId: share.skill_id }
 }
 
-/** Only the owner may see who else can read a skill. */
+/** The skill, if the caller may manage it and so may see who else can read it. */
 async function getSharableSkill(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')

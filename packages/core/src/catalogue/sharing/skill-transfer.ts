@@ -41,7 +41,7 @@ export const offerTransfer: Operation<'transferSkill', StorageContext> = async (
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/** A skill leaves an organisation by those who administer it: a team has roles on what the organisation owns, no more. */
+/** Only administrators of an organisation may transfer its skills to others; roles of a team do not suffice. */
 async function requireOrganisationRight(
   trx: WriteTransaction,
   { owner_id: id, owner: username }: SkillRow,
@@ -96,7 +96,7 @@ export async function moveSkill(
   // If the skill returns to an earlier name, the name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
-  // The members of the former organisation must not become those of another one.
+  // A skill visible to one organisation must not become visible to the members of another one.
   const narrowed = visibility === 'organisation' && { visibility: 'private' as const }
   await trx
     .updateTable('skills')

@@ -60,7 +60,7 @@ export const updateTeam: Operation<'updateTeam', CatalogueContext> = async (cont
   })
 }
 
-/** Replaces the members and the skills, whichever are given. */
+/** Replaces the members and the skills of a team, as far as they are given. */
 async function saveTeam(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -121,7 +121,7 @@ export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (cont
   })
 }
 
-/** Skills whose role changes are refreshed, since the search index and waiting readers know who may read them. */
+/** Replaces the skills of a team and refreshes the changed ones: the search index contains who may read them. */
 async function replaceSkills(
   context: CatalogueContext,
   trx: WriteTransaction,

@@ -51,7 +51,7 @@ export class CopyIndex {
     this.#waitingMax = waitingMax
   }
 
-  /** Adds a version, once, in the transaction that stores it. */
+  /** Adds a version, in the transaction that stores the version. Call once for each version. */
   async put(trx: WriteTransaction, { skillId, versionId, sketch }: SketchedVersion): Promise<void> {
     await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
     if (sketch.kept.length === 0) return
@@ -138,7 +138,7 @@ const presentBits = 2 ** 21
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
-  /** A bit set of the shingles' low bits: for most texts it rules out pending shingles at once. */
+  /** A bit set of the shingles' low bits: for most texts, it shows at once that no shingle is pending. */
   readonly #present = new Uint8Array(presentBits / 8)
 
   /** The number of pending versions. */

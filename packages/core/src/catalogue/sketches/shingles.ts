@@ -33,7 +33,7 @@ function hashWords(folded: string): Int32Array {
   return wordBuffers.hashes.slice(0, count)
 }
 
-/** Reused: allocating the buffers for each text takes longer than filling them. */
+/** Buffers that all texts share: allocating buffers for each text takes longer than filling them. */
 let wordBuffers = createWordBuffers(16 * 1024)
 
 function createWordBuffers(length: number): Words {

@@ -29,7 +29,7 @@ export interface ComparedBody {
 }
 
 export interface Comparison {
-  /** See {@link measureSimilarity}. */
+  /** The similarity from 0 to 1; see {@link measureSimilarity}. */
   readonly similarity: number
   /** `exact`: the same words; `near`: nearly the same words and size; `partial`: one contains a part of the other. */
   readonly kind: 'exact' | 'near' | 'partial'
@@ -82,7 +82,7 @@ export function comparerWith(one: ComparedBody): (other: ComparedBody) => Compar
   }
 }
 
-/** The weight of all shingles of a body or of two, of which some are in code. */
+/** The total weight of `all` shingles, of which `inCode` are in code fences. */
 function weighShingles(all: number, inCode: number): number {
   return all + (codeWeight - 1) * inCode
 }

@@ -29,7 +29,7 @@ export async function changeSkill(
     const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     refuseChangedSkill(skill, before)
     if (what.right !== undefined) await requireRight(trx, before, caller, what.right)
-    // The work may remove collaborators, who must learn that they no longer see the skill.
+    // `work` may remove collaborators, who must learn that they no longer see the skill.
     const readersBefore = await readReaders(trx, before)
     if (!(await work(trx, before))) return before
     const at = context.clock.now()

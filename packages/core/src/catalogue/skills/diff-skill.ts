@@ -88,13 +88,13 @@ function findChangedFiles(from: readonly FileRow[], to: readonly FileRow[]) {
   })
 }
 
-/** Whether the newer file is executable, if that is news. */
+/** Whether the newer file is executable, if this differs from the older file. */
 function findModeChange(from: FileRow | undefined, to: FileRow | undefined): Pick<FileDiff, 'executable'> {
   const { executable = false } = to ?? {}
   return to && executable !== (from?.executable ?? false) ? { executable } : {}
 }
 
-/** Larger files are not compared: the comparison would block the event loop. */
+/** Maximum size of compared files: comparing larger files would block the event loop. */
 const comparedBytesMax = 512 * 1024
 const comparedLinesMax = 10_000
 /** Maximum differing lines of a shortest diff, which takes quadratic time in the differing lines. */
@@ -111,7 +111,7 @@ export function diffFile({
   path: string
   from: Uint8Array | undefined
   to: Uint8Array | undefined
-  /** Whether the new file is executable, if the old one differs. */
+  /** Whether the newer file is executable, if this differs from the older file. */
   executable?: boolean | undefined
 }): FileDiff {
   const status = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'

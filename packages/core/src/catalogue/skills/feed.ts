@@ -77,7 +77,7 @@ async function waitForEntries(
     }
     await setTimeout(feedPollMs, undefined, { signal: context.waits }).catch(() => {})
   }
-  // The database closes next: do not read from it.
+  // When the registry closes, the database closes next and must not be read.
   if (context.closing.aborted)
     throw new RegistryError('shutting_down', 'The registry is shutting down. Try again later.')
 }

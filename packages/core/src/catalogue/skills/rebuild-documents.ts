@@ -42,7 +42,7 @@ export async function scheduleDocuments(context: CatalogueContext): Promise<void
     handle: () => rebuildDocuments(context),
     async afterwards(trx) {
       const walk = await readDocumentWalk(trx)
-      // A node of another version runs the rebuild of its documents, and needs this row.
+      // If a node of another program version runs the rebuild, keep the outbox row for that node.
       if (walk?.after !== undefined) await enqueue(trx, walk.version === documentVersion ? 0 : minuteMs)
     },
   })
@@ -66,7 +66,10 @@ async function rebuildDocuments(context: CatalogueContext): Promise<void> {
   }
 }
 
-/** Returns false at the end. Reads in the writing transaction: a skill may change between a read and a write. */
+/**
+ * Rebuilds a batch of documents. Returns false at the end. Reads in the writing transaction: a skill may change between
+ * a read and a write.
+ */
 async function rebuildDocumentBatch(context: CatalogueContext, trx: WriteTransaction): Promise<boolean> {
   const walk = await readDocumentWalk(trx)
   if (walk?.after === undefined || walk.version !== documentVersion) return false

@@ -39,7 +39,7 @@ import { hourMs, minuteMs } from '../../kernel/clock.ts'
 interface KnownVersion {
   readonly id: string
   readonly content: VersionContent
-  /** All versions including this one, highest first. */
+  /** All versions of the skill including the known version, highest first. */
   readonly versions: readonly ListedVersion[]
 }
 
@@ -79,7 +79,7 @@ interface ProjectedChange extends SkillChange {
   readonly contents: VersionContents
   readonly latest: LatestVersion | undefined
   readonly read: ChangedRows
-  /** The row, which the projections change. */
+  /** The row of the skill, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
   readonly holder: boolean
@@ -171,13 +171,13 @@ function toVersionColumns(
   }
 }
 
-/** A version without a category says nothing about it. */
+/** The columns from a version's metadata. The category of the skill stays if the version has none. */
 function toDescribingColumns(metadata: VersionMetadata, skill: SkillRow) {
   const { displayName, description, license, keywords, category = skill.category } = metadata
   return { display_name: displayName, description, license, category, keywords: JSON.stringify(keywords) }
 }
 
-/** The columns that the owner updated since the describing version, and of which the new version says nothing new. */
+/** The columns that the owner updated since the describing version and that the new version did not change. */
 function keepUpdates(skill: SkillRow, describing: string | null, metadata: VersionMetadata): Partial<SkillRow> {
   if (describing === null) return {}
   const said = toDescribingColumns(parseJson<VersionMetadata>(describing), skill)
@@ -207,7 +207,7 @@ async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Prom
   change.skill = { ...skill, revision, updated_at: isJudgement(cause) ? skill.updated_at : at }
 }
 
-/** Whether a change says something about the skill that its owner did not change. */
+/** Whether a change is a score, a verification or an evaluation, which do not count as updates of the skill. */
 function isJudgement({ type }: SkillCause): boolean {
   return type === 'judgement' || type === 'evaluation'
 }

@@ -34,7 +34,7 @@ const userShare = 0.1
 /** After this number of failures in a row, publishes do without the second opinion for a while. */
 const opinionFailuresMax = 3
 const opinionPauseMs = 60_000
-/** Maximum number of skills that show an answer at once; others show it after their next change. */
+/** Maximum number of skills that show a new opinion immediately; others show it after their next change. */
 const opinionSkillsMax = 50
 
 type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing'>
@@ -42,8 +42,8 @@ type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing
 type Asked = OpinionQuestion & { readonly userId: string }
 
 /**
- * Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the
- * content.
+ * Asks a service about each content once, within a time limit and a budget. An answer is stored for all versions with
+ * the content.
  */
 export class SecondOpinion {
   readonly counts = { answered: 0, cached: 0, late: 0, failed: 0, paused: 0, over_budget: 0 }
@@ -97,7 +97,7 @@ export class SecondOpinion {
     return running
   }
 
-  /** Whether an opinion is stored. */
+  /** Asks the service unless an opinion is stored. Returns whether an opinion is stored then. */
   async #ask(context: OpinionContext, question: Asked): Promise<boolean> {
     const { database, clock, closing } = context
     if (await hasRow(database.read, 'opinions', { digest: question.digest })) {

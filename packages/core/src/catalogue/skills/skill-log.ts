@@ -19,7 +19,7 @@ export function toVersionEntry(
   holder: boolean,
 ): LogDraft {
   const { displayName, description, license, keywords } = metadata
-  // Mirrors without the skill ignored the entries of its recalls.
+  // Repeat recalls: mirrors that did not have the skill yet ignored the entries of its recalls.
   const recalls = version.recalled_by === null ? [] : listCoveringRecalls(skill, version.version)
   const data = {
     holder,
@@ -133,7 +133,7 @@ export type SkillCause =
   | { readonly type: 'recall'; readonly recall: StoredRecall }
   | { readonly type: 'skill' }
   | { readonly type: 'evaluation'; readonly evaluation: EvaluationRow }
-  /** A change of only the security score or `verified`. */
+  /** The security score or `verified` changed, and nothing else. */
   | { readonly type: 'judgement' }
 
 /** The facts about a change of a skill that its log entries need. */
@@ -193,7 +193,7 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (cause.type !== 'version') {
     const entry =
       cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, findVersion(cause.versionId))
-    // Another version describes the skill now, and mirrors need its metadata.
+    // If another version describes the skill now, mirrors need the metadata.
     const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
     return isSame && (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
   }

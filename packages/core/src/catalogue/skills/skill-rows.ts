@@ -61,7 +61,7 @@ export async function insertSkill(
     imported?: boolean | undefined
     /** The first version, if it is offered. */
     latest?: { version: string; publishedAt: number } | undefined
-    /** The recalls that its source states. Default: none. */
+    /** The recalls that the source of the skill states. Default: none. */
     recalls?: readonly StoredRecall[]
   },
   now: number,
@@ -75,7 +75,7 @@ export async function insertSkill(
     holds_name: 0,
     display_name: fields.name,
     description: '',
-    // These columns have their final value at once, so that the update after the first version changes no index.
+    // These columns get their final value here, so that the update after the first version changes no index.
     category: fields.metadata?.category ?? '',
     latest_version: latest?.version ?? '',
     published_at: latest?.publishedAt ?? now,

@@ -59,10 +59,10 @@ export async function storeRecalls(trx: WriteTransaction, skillId: string, recal
   }
 }
 
-/** Active recalls that this node can add to a skill: each is tested against each version. */
+/** Maximum active recalls that this node can add to a skill: each is tested against each version. */
 export const activeRecallsMax = 20
 
-/** Active recalls of an upstream, which may have its own and those of its upstream; the oldest beyond it are dropped. */
+/** Maximum active recalls from an upstream, which may relay those of its own upstream. The oldest are dropped. */
 export const upstreamRecallsMax = 2 * activeRecallsMax
 
 /** The number of active recalls of this node. */
@@ -70,10 +70,10 @@ export function countActiveRecalls(recalls: readonly StoredRecall[]): number {
   return recalls.filter(({ endedAt, upstream }) => endedAt === undefined && !upstream).length
 }
 
-/** Limits the row of a skill: ended recalls beyond it are dropped, the oldest first; the log keeps their entries. */
+/** Maximum recalls in the row of a skill: the oldest ended recalls are dropped, but stay in the log. */
 const storedMax = 50
 
-/** The recalls of a skill with one more, or with another state of one; newest first. */
+/** The recalls of a skill after a recall was added or changed, newest first. */
 export function withRecall(recalls: readonly StoredRecall[], recall: StoredRecall): StoredRecall[] {
   const others = recalls.filter(({ id }) => id !== recall.id)
   const all = [...others, recall].toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))

@@ -131,7 +131,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 }
 
-/** What SKILL.md says of fields that the request does not give, and that would have to be guessed. */
+/** The errors for invalid fields of SKILL.md that the request does not give in their place. */
 function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
   return refusals.flatMap(({ path, code, message }) => {
     if (path !== 'requires' && given[path] !== undefined) return []
@@ -141,7 +141,7 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
   })
 }
 
-/** As {@link listRefusals}, where the fields are taken all the same; invalid names and versions have their own warnings. */
+/** Warnings instead of {@link listRefusals}, for imports. Invalid names and versions have their own warnings. */
 function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
   const others = refusals.filter(({ path, code }) => {
     if (path === 'version' || path === 'requires') return false
@@ -158,7 +158,7 @@ export function cleanKeywords(keywords: readonly string[]): string[] {
   return [...new Set(bounded.filter((keyword) => keyword !== ''))]
 }
 
-/** One text for a list of keywords, to compare lists in any order; undefined for no list. */
+/** The sorted keywords as one text, to compare lists in any order; undefined if there are no keywords. */
 function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
   return (
     cleanKeywords(keywords ?? [])

@@ -60,7 +60,7 @@ export function refuseRecalled(
   allowRecalled: boolean | undefined,
 ): void {
   if (version.recalled_by === null || allowRecalled) return
-  // The skill may have been read before the recall.
+  // Details of the recall are missing if the skill was read before the recall.
   throw toRecalledError(`${skill.full_name}@${version.version}`, toRecalledField(skill, version).recalled)
 }
 
@@ -90,7 +90,7 @@ export function covers({ range }: Pick<StoredRecall, 'range'>, version: string):
   return parseVersionRange(range)?.includes(version) ?? false
 }
 
-/** Versions of a recall in an answer or event. */
+/** Maximum versions that a recall lists in a response or an event. */
 const shownMax = 100
 
 /** The versions of a skill in the range of a recall, highest first, at most 100 of them, and their number. */
@@ -106,7 +106,7 @@ export async function toCovered(
   return { versions: versions.slice(0, shownMax), versionCount: versions.length }
 }
 
-/** A recall in answers and events. `all`: the numbers of the versions of its skill, highest first. */
+/** The form of a recall in responses and events. `all`: the numbers of the versions of its skill, highest first. */
 export async function toShownRecall(recall: StoredRecall, all: readonly string[]) {
   const { id, endedAt } = recall
   return {

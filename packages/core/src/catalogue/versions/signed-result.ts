@@ -2,14 +2,14 @@ import { type EvaluationResult, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { findSshSignatureProblem } from '../../kernel/ssh-signature.ts'
 
-/** The namespace of signatures of results: a signature for another purpose is not one of a result. */
+/** The SSH signature namespace of evaluation results: a signature for another purpose is not valid for a result. */
 export const resultNamespace = 'skillstead-evaluation'
 
-/** The author of a result and the version it is of, as its signature binds them to it. */
+/** The author of an evaluation result and the evaluated version, which the signature covers. */
 export interface SignedSubject {
   /** The username. */
   readonly author: string
-  /** The id of the skill, which it keeps under a new name and on mirrors. */
+  /** The id of the skill, which stays the same under a new name and on mirrors. */
   readonly skill: string
   readonly version: string
   readonly digest: string

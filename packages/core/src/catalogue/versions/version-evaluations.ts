@@ -8,14 +8,14 @@ import { offeredVersion } from './recalls.ts'
 /** The value of `skills.effect_low` without an effect: below all intervals, so that lists have such skills last. */
 export const noEffect = -2
 
-/** The field of the results of a version. */
+/** The field with the summary of a version's evaluation results. */
 export interface ShownEvaluations {
   readonly evaluations?: EvaluationSummary
 }
 
 /**
- * The field of the results of a version in its details; none without results. `offered`: the versions of the skill that
- * are offered. A comparison with another version is left out: it is no choice any more.
+ * The field with the results of a version; none without results. `offered`: the offered versions of the skill. A
+ * comparison with a version that is not offered is left out: users cannot choose that version.
  */
 export function toShownEvaluations(
   { evaluations }: Pick<VersionRow, 'evaluations'>,
@@ -36,7 +36,7 @@ const selectOffered = compileQuery((db, param: Param<{ skillId: string; version:
     .where(offeredVersion),
 )
 
-/** {@link toShownEvaluations} of versions of one skill, whose other versions were not read. */
+/** As {@link toShownEvaluations} for versions of one skill. Reads which of the compared versions are offered. */
 export async function readShownEvaluations(
   db: Kysely<Tables>,
   rows: readonly Pick<VersionRow, 'skill_id' | 'evaluations'>[],
