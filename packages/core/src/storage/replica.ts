@@ -23,7 +23,7 @@ const closeMsMax = 1_000
  * moment at most.
  */
 export class Replica {
-  /** The database, of which the replica answers the reads. */
+  /** The database, with a replica that answers the reads. */
   readonly database: Database
   readonly #main: Database
   readonly #connections: Connections
@@ -52,7 +52,7 @@ export class Replica {
       this.counts.used += 1
       return output
     } catch (error) {
-      // Such as a lost connection, or a row version that the replica no longer has.
+      // Errors such as a lost connection, or a row version that the replica no longer has.
       if (!(error instanceof SilentError) && toRegistryError(error) === error) throw error
       this.#fail(error)
       this.counts.refused += 1

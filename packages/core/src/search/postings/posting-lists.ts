@@ -11,7 +11,7 @@ const blockBytes = 1 << blockBits
  */
 const linkBytes = 4
 const unusedMask = sliceBytesMin - 1
-/** A distance of 32 bits takes at most 5 bytes, and the impact 1 byte. */
+/** Maximum bytes of a posting: 5 for a distance of 32 bits, and 1 for the impact. */
 const postingBytesMax = 6
 
 /**
