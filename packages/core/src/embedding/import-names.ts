@@ -37,8 +37,8 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 
   /**
-   * The first skill with a name keeps the plain name; a later one gets as prefix its nearest parent folder that the
-   * earlier ones lack.
+   * The first skill with a name keeps the plain name. A later one is prefixed with the nearest parent folder that the
+   * earlier ones lack, otherwise with another folder, or gets a number.
    */
   function chooseName(username: string, plain: string, folders: string[]): string {
     const others = taken.get(`${username}/${plain}`)

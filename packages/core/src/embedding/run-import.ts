@@ -207,8 +207,8 @@ function toEarlyEndError(error: unknown, { taken, unchanged }: ImportSummary): E
 }
 
 /**
- * The history of a record in order, then its current state if that differs from the last version; otherwise the files
- * of the current state are added to the last version.
+ * Adds a record to a batch: its history in order, then its current state if that differs from the last version. The
+ * last of these versions gets the files.
  */
 function addToImportBatch(batch: ImportBatch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
@@ -260,7 +260,7 @@ function addReasons(summary: ImportSummary, { id, files, omitted = [], changed =
   const add = (list: PathReason[], more: readonly PathReason[]) =>
     void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
   add(summary.omitted, omitted)
-  // A source cannot know that it has a pointer in place of a file.
+  // Pointers in place of files are found here, because a source cannot recognise them.
   add(summary.changed, [...changed, ...listStandIns(files)])
 }
 

@@ -64,7 +64,7 @@ export class Replica {
     await withinMs(subject, closeMsMax, this.#connections.close()).catch(() => {})
   }
 
-  /** Calls that come while the databases are asked share the next question. */
+  /** Whether the replica may be read. Calls that come while the databases are asked share the next query. */
   #isCurrent(): Promise<boolean> {
     if (performance.now() < this.#pausedUntilMs) return Promise.resolve(false)
     return (this.#next ??= this.#askAfter(this.#running))
@@ -74,7 +74,7 @@ export class Replica {
     await running
     this.#running = this.#next
     this.#next = undefined
-    // The answer before may have been that the replica is late or unavailable.
+    // The previous query may have found that the replica is late or unavailable.
     if (performance.now() < this.#pausedUntilMs) return false
     try {
       const isCurrent = await this.#ask()

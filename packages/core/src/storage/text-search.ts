@@ -24,7 +24,7 @@ export type TextToken =
   | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
 const digits = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz')
-/** The code of a space in Latin-1, in which the tokens are written. */
+/** The signs of strong and of weak tokens in Latin-1, as are the digits. */
 const signs = { strong: 0xa7, weak: 0xa4 }
 const space = 0x20
 /** Maximum bytes of a token: a space, a sign and 32 bits in base 36. */

@@ -136,7 +136,7 @@ async function readMatchesPage(
     .where(sql<SqlBool>`not open`)
     .select(['found.num', 'token', 'weight'])
   const end = offset + limit
-  // Otherwise all matches pass, and only those of the best places are looked up.
+  // In the order of relevance without filters, all matches pass, and only those of the best places are looked up.
   const isCounted = sort !== undefined || isFiltered(filters)
   const passing = selectVisible(database, viewer, filters)
     .where(await toFilterCondition(database, filters))

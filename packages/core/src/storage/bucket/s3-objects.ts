@@ -21,7 +21,7 @@ export interface BucketOptions {
   readonly sessionToken?: string | undefined
   /** Certificates (PEM) to trust in addition to the system's. Default: those of `outgoing`. */
   readonly ca?: readonly string[] | undefined
-  /** Default: the one of `outgoing`. */
+  /** Default: the proxy of `outgoing`. */
   readonly proxy?: ProxySettings | undefined
 }
 
@@ -62,7 +62,7 @@ const listBytesMax = 4 * 1024 * 1024
 const textBytesMax = 64 * 1024
 /** The object that names the registry of a prefix. */
 const ownerKey = 'registry'
-/** Characters that the path of a URL and a list in XML contain as they are. */
+/** The URL of a bucket, of characters that the path of a URL and a list in XML contain as they are. */
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/
 
 interface S3Request extends Pick<HttpRequest, 'method'> {
