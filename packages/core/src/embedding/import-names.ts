@@ -37,7 +37,8 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 
   /**
-   * The first skill gets the plain name; later ones get the nearest parent folder that tells them apart as a prefix.
+   * The first skill with a name keeps the plain name. A later one is prefixed with the nearest parent folder that the
+   * earlier ones lack, otherwise with another folder, or gets a number.
    */
   function chooseName(username: string, plain: string, folders: string[]): string {
     const others = taken.get(`${username}/${plain}`)
@@ -54,10 +55,7 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 }
 
-/**
- * A username from an author's name; '' if no valid character remains. Addresses that the node uses itself are not
- * allowed.
- */
+/** A username from an author's name; '' if no valid username remains. A reserved name gets the suffix `-author`. */
 function toUsername(text: string): string {
   const slug = toSlug(text).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
   if (!isUsername(slug)) return ''

@@ -28,7 +28,10 @@ export interface ImportSummary {
   filesMissing: number
   /** Number of versions per warning code. */
   warnings: Record<string, number>
-  /** The first entries that were omitted, or changed, or hold a pointer to their content; paths begin at the source. */
+  /**
+   * The first files that were omitted, were changed, or have a pointer in place of their content; paths are relative to
+   * the source.
+   */
   omitted: PathReason[]
   changed: PathReason[]
   /** The first stored skills that a publish would refuse, each with what is wrong in its SKILL.md. */
@@ -204,8 +207,8 @@ function toEarlyEndError(error: unknown, { taken, unchanged }: ImportSummary): E
 }
 
 /**
- * Adds the history in order, then the current state if it differs from the last version; otherwise its files are added
- * to that version.
+ * Adds a record to a batch: its history in order, then its current state if that differs from the last version. The
+ * last of these versions gets the files.
  */
 function addToImportBatch(batch: ImportBatch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
@@ -234,7 +237,7 @@ function addRefusal(summary: ImportSummary, id: string, reason: string): void {
   if (summary.refusals.length < refusalsReportedMax) summary.refusals.push({ id, reason })
 }
 
-/** Warnings of an import about what a publish refuses. */
+/** Codes of the warnings about content that an import accepts and a publish refuses. */
 const invalidCodes: ReadonlySet<string> = new Set([
   'name_pattern',
   'version_ignored',
@@ -257,7 +260,7 @@ function addReasons(summary: ImportSummary, { id, files, omitted = [], changed =
   const add = (list: PathReason[], more: readonly PathReason[]) =>
     void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
   add(summary.omitted, omitted)
-  // A source cannot know that it has a pointer in place of a file.
+  // Pointers in place of files are found here, because a source cannot recognise them.
   add(summary.changed, [...changed, ...listStandIns(files)])
 }
 

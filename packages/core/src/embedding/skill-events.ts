@@ -24,7 +24,7 @@ export type SkillEvent = { readonly position: string } & (
   | { readonly type: 'reset' }
 )
 
-/** Where to begin and when to end. */
+/** Where an iteration over events begins, and when it ends. */
 export interface SkillEventOptions {
   /**
    * The position of the last processed event. Default: changes after the call; those that other processes made shortly

@@ -24,7 +24,7 @@ export interface AttemptResult {
 /** If a worker does not renew its leases for this time, in milliseconds, other workers may take its rows. */
 export const leaseMs = 60_000
 
-/** Leases rows that no other worker leased meanwhile, all under one lease id. */
+/** Leases those of the given rows that no other worker has leased, all under one lease id. */
 export async function claimRows(
   { dialect, writer }: Database,
   ids: readonly string[],
@@ -65,7 +65,10 @@ export async function releaseRows({ dialect, writer }: Database, rows: readonly 
   )
 }
 
-/** Writes the new states of rows; returns the ids of rows whose lease was still valid. Other workers own the rest. */
+/**
+ * Writes the new states of rows; returns the ids of rows whose lease was still valid. Other workers have the other
+ * rows.
+ */
 export async function writeResults(
   dialect: Database['dialect'],
   trx: WriteTransaction,

@@ -27,7 +27,7 @@ export async function recallFutureRows(
   await writer.write(async (trx) => {
     const toleranceMs = skewMs + (dialect === 'postgres' ? Math.max(0, (await readSharedNow(trx)) - now) : 0)
     await endLeases(trx, now, toleranceMs)
-    // A first attempt keeps its delay.
+    // A row that was never attempted keeps the delay between its creation and its first attempt.
     await sql`update outbox set due_at = ${now} + due_at - created_at, claimable_at = ${now} + due_at - created_at,
         created_at = ${now}
       where state = 'pending' and claimable_at > ${now} and lease is null and attempts = 0
@@ -44,7 +44,9 @@ async function readSharedNow(trx: WriteTransaction): Promise<number> {
   return rows[0]!.now
 }
 
-/** Workers that are alive renew their leases. The other leases end as if they had begun now. */
+/**
+ * Shortens leases that end too far in the future, as if they had begun now. Workers that are alive renew their leases.
+ */
 async function endLeases(trx: WriteTransaction, now: number, toleranceMs: number): Promise<void> {
   await sql`update outbox set claimable_at = ${now + leaseMs},
       due_at = case when due_at > ${now} then ${now} else due_at end

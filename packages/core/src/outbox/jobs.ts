@@ -53,7 +53,7 @@ export interface EndedJob {
   readonly payload: Record<string, unknown>
   readonly state: 'done' | 'failed'
   readonly attempts: number
-  /** Start of the last attempt, in milliseconds since 1970; now if the clock was set back meanwhile. */
+  /** Start of the last attempt, in milliseconds since 1970; the current time if the clock was set back meanwhile. */
   readonly startedAt: number
 }
 

@@ -13,18 +13,21 @@ const runningMost = {
   host: 64,
   /** Rows of one partition, by the pace of the partition. */
   partition: { new: 8, fast: 32, slow: 8 } satisfies Record<PartitionPace, number>,
-  /** Rows of all slow partitions, which leave places for new ones. */
+  /** Rows of all slow partitions together; the remainder of `all` is for other partitions. */
   slow: 96,
-  /** Rows of all slow and new partitions, which leave places for fast ones. A new partition may turn out to be slow. */
+  /**
+   * Rows of all slow and new partitions together; the remainder of `all` is for fast partitions. A new partition may
+   * turn out to be slow.
+   */
   unproven: 192,
 }
-/** Maximum number of leased rows per place to run in. Leasing rows in advance needs fewer commits. */
+/** Maximum number of leased rows for each row that may run at a time. Leasing rows in advance needs fewer commits. */
 const leasedPerPlace = 4
 /** An attempt that takes longer than this makes its partition slow. */
 const slowMs = 1000
 /** After a fast attempt a slow partition becomes new, not fast: one fast attempt may be chance. */
 const nextPace: Readonly<Record<PartitionPace, PartitionPace>> = { slow: 'new', new: 'fast', fast: 'fast' }
-/** Number of partitions whose pace is remembered, and of hosts. */
+/** Number of partitions whose pace is remembered, and number of remembered hosts. */
 const rememberedMax = 4096
 /**
  * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read
@@ -192,7 +195,7 @@ export class Partitions {
     return getGroup(this.#partitions, name, () => new Partition(runningMost.partition.new))
   }
 
-  /** Jobs without a host have no such limit. */
+  /** The group of a host. Jobs without a host have no limit per host. */
   #hostOf(name: string): RowGroup {
     return getGroup(this.#hosts, name, () => new RowGroup(name === '' ? Infinity : runningMost.host))
   }
@@ -207,7 +210,7 @@ function getGroup<T extends RowGroup>(groups: Map<string, T>, name: string, crea
   return group
 }
 
-/** Does work in a place of each group, for which it waits one after the other. */
+/** Runs work as soon as every group has room for it; waits for the groups one after the other. */
 function runInGroups<T>([group, ...others]: readonly RowGroup[], work: () => Promise<T>): Promise<T> {
   return group ? group.limit(() => runInGroups(others, work)) : work()
 }

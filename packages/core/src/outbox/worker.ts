@@ -126,7 +126,7 @@ export class Worker {
     if (this.#state === 'claiming') this.#state = isAllLeased ? 'idle' : 'running'
   }
 
-  /** Claims due rows, if there are any. Returns false if the limits left some of them. */
+  /** Claims due rows, if there are any. Returns false if some due rows exceed the limits. */
   async #claimDue(): Promise<boolean> {
     const { database, clock, handlers } = this.#parts
     const now = clock.now()
@@ -144,8 +144,8 @@ export class Worker {
   }
 
   /**
-   * Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some due
-   * rows.
+   * Visits all partitions until none has more rows or the limits are reached. Returns false if some due rows exceed the
+   * limits.
    */
   async #claimLaps(): Promise<boolean> {
     let isAllLeased = true
@@ -166,7 +166,7 @@ export class Worker {
 
   /**
    * Claims rows of the next partitions. `isLast`: the last partition was visited. `isMore`: there may be more rows of
-   * the visited partitions. `isCut`: the limits left some of their rows.
+   * the visited partitions. `isCut`: the limits excluded some of these rows.
    */
   async #claimNext(): Promise<{ isLast: boolean; isMore: boolean; isCut: boolean }> {
     const { database, clock, handlers } = this.#parts
@@ -216,7 +216,7 @@ export class Worker {
     const { handlers, clock, onError } = this.#parts
     try {
       const ended = await this.#partitions.run(row, () => attemptRow(row, handlers.get(row.topic)!, clock))
-      // Few rows are left: claim those that the limits left.
+      // Few leased rows remain: claim the due rows that exceeded the limits before.
       if (this.#state !== 'idle' && this.#partitions.isLow(row.partition)) this.wake()
       if (!ended) return
       // An attempt that ended because this node stops is not counted; another worker runs the job.

@@ -26,7 +26,7 @@ const warmUpRows = 64
 const counterRows = 256
 /** Delay before warming up is retried after an error of the database. */
 const warmUpRetryMs = 1000
-/** After this many threads that ended by themselves, the index is in the thread of the registry. */
+/** Number of threads that may end by themselves; after that the index is in the thread of the registry. */
 const threadsMax = 3
 
 /**

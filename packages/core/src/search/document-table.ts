@@ -210,7 +210,10 @@ export class DocumentTable {
     return new SlotOrder(comesBefore, (slot) => this.#rows[slot] !== undefined)
   }
 
-  /** Collected once for each search: comparing keys for each closed skill would take longer than the search. */
+  /**
+   * The slots of the skills that name a key of the viewer, collected once for each search: comparing the keys of each
+   * skill with named readers would take longer than the search.
+   */
   #slotsNaming(viewer: ViewerKeys): Set<number> {
     return new Set((viewer ?? []).flatMap((key) => [...(this.#slotsByReader.get(key) ?? [])]))
   }

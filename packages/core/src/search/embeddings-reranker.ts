@@ -227,7 +227,10 @@ function toLittleEndian(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
   return bytes
 }
 
-/** Undefined if a text has no vector, or if the model changed the length of its vectors under the same name. */
+/**
+ * The cosine of two vectors; undefined if a text has no vector, or if the model changed the length of its vectors under
+ * the same name.
+ */
 function toCosine(a: Float32Array | undefined, b: Float32Array): number | undefined {
   if (!a || a.length !== b.length) return undefined
   let sum = 0

@@ -13,7 +13,7 @@ export interface SearchMatch {
   terms: string[]
 }
 
-/** The terms of a query: words with their variants, and the hashes of the stems of a need. */
+/** The terms of a query: words with their variants, and the hashes of the stems of a described need. */
 interface Terms {
   readonly groups: readonly TermGroup[]
   readonly stems: ReadonlyMap<number, unknown>

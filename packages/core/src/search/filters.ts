@@ -17,7 +17,9 @@ export type FilterRow = Pick<
 type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
 
-/** A filter in the index and in the database. Undefined stands for a missing filter, and for no restriction. */
+/**
+ * A filter in the index and in the database. A missing filter is undefined, and so is a result without a restriction.
+ */
 interface FilterRule<Wanted> {
   /** The flag that a skill must have, or must not have. */
   flag?(wanted: Wanted): { readonly flag: Flag; readonly isSet: boolean } | undefined

@@ -25,8 +25,8 @@ export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8
 
 /**
  * The lowest strong impact: three in ten terms of the open corpus have a strong impact. With the levels strong and
- * weak, the best 100 skills by need have the answer as often as with exact impacts (0.950 of short needs and 0.963 of
- * tasks; 0.958 for both), with a single level less often (0.896 and 0.858).
+ * weak, the best 100 skills by described need contain the wanted skill for 0.950 of short needs and 0.963 of tasks;
+ * with exact impacts for 0.958 of both, with a single level for 0.896 and 0.858.
  */
 const strongImpact = 150
 

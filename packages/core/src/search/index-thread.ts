@@ -6,7 +6,7 @@ import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
 import type { SearchHits, IndexQuery } from './search-index.ts'
 
-/** A message to the thread of the index. */
+/** An order: a message to the thread of the index. */
 export type IndexOrder =
   | { readonly kind: 'put'; readonly documents: readonly SearchDocument[] }
   | { readonly kind: 'counts'; readonly counts: readonly SkillCounts[] }
@@ -31,9 +31,9 @@ interface Job {
 }
 
 export interface IndexThreadOptions {
-  /** The thread ended before `close`: all searches fail. */
+  /** Called when the thread ends before `close`: all searches fail then. */
   readonly onLost: (error: Error) => void
-  /** A change failed. */
+  /** Called when a change of the index fails. */
   readonly onError: (error: unknown) => void
   /** The current time in milliseconds. Default: `performance.now`. */
   readonly now?: () => number

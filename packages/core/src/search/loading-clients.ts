@@ -2,7 +2,7 @@ import { findClientProblems, skillClients } from '@skillstead/protocol'
 
 /**
  * The clients that load a skill without a problem, as the page of the skill shows them: bits in the order of
- * `skillClients`, the value of `skills.loaded_by`. After a change of that table, a migration must set the column to
+ * `skillClients`, the value of `skills.loaded_by`. After a change of `skillClients`, a migration must set the column to
  * null, and `documentVersion` must increase, so that the values are computed again.
  */
 export function toLoadedBy(frontmatter: Readonly<Record<string, unknown>>, name: string): number {

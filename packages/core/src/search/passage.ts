@@ -31,7 +31,7 @@ const termsMax = 32
 const passageMatchesMax = 1000
 /** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
 const startsMax = 300
-/** Code and headings explain less than a sentence with the same words. */
+/** Weights of the kinds of text: code and headings explain less than a sentence with the same words. */
 const shareOfKind = { prose: 1, heading: 0.7, code: 0.5 } as const satisfies Record<Sentence['kind'], number>
 
 /** A word of a sentence that matches a term. */
@@ -70,8 +70,8 @@ export class PassageFinder {
   }
 
   /**
-   * The sentence with the sentences that follow, a heading with the sentence below it, or the part of a long sentence
-   * with the most valuable matches.
+   * A passage: a sentence with the sentences that follow it, a heading with the sentence below it, or the part of a
+   * long sentence with the most valuable matches.
    */
   #cut(sentences: readonly Sentence[], at: number, matches: readonly Match[]): string {
     let { text } = sentences[at]!
@@ -132,7 +132,7 @@ const passageWordPattern = new RegExp(
   'gu',
 )
 
-/** The ranges of the tokens of a run: the overlapping pairs of its characters, and the last character. */
+/** The ranges of the tokens of a run of characters without spaces: its overlapping pairs, and its last character. */
 function ideographPairs(run: string): (readonly [number, number])[] {
   const starts: number[] = []
   let at = 0

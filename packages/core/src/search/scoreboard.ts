@@ -31,11 +31,11 @@ interface Words {
 
 /** A word whose postings are scored. */
 interface Word {
-  /** The number of its group, from 1. */
+  /** The number of the word's group, from 1. */
   readonly group: number
   readonly value: number
   readonly id: number
-  /** Whether skills without a word so far count too. */
+  /** Whether the word also counts for skills in which no earlier word was found. */
   readonly isOpen: boolean
 }
 

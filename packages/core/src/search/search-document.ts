@@ -25,11 +25,11 @@ export interface SearchDocument {
   deprecated: boolean
   /** 0 to 100; null before the first scan. */
   securityScore: number | null
-  /** The clients that load it, from `toLoadedBy`. */
+  /** The clients that load the skill, from `toLoadedBy`. */
   loadedBy: number
   downloads: number
   stars: number
-  /** The lower end of the interval of the effect, -2 without one. */
+  /** The lower end of the interval of the evaluated effect; -2 without an effect. */
   effectLow: number
   /** Milliseconds since 1970. */
   publishedAt: number

@@ -36,7 +36,7 @@ export interface SearchQuery {
   context?: readonly string[]
   /** Adds `matches` to the result. */
   explain?: boolean
-  /** Adds `facets` to the result, where the index in memory answers. */
+  /** Adds `facets` to the result if the index in memory is searched. */
   facets?: boolean
 }
 

@@ -17,7 +17,7 @@ import { WordLists } from './word-lists.ts'
 export class TextIndex {
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
-  /** Skills with named readers are in neither census. */
+  /** Word statistics of the two public audiences. Skills with named readers are in neither census. */
   readonly censuses = { guests: new Census(), users: new Census() }
   readonly #censusOf: (Census | undefined)[] = []
   readonly #words = new WordLists()
@@ -229,7 +229,7 @@ function toStemKey(id: number): number {
   return Math.imul(id, 0x9e3779b1)
 }
 
-/** The parameters in the search by need of the short texts. */
+/** The field whose BM25F parameters each short text uses in the search by described need. */
 export const ruleOfField = {
   name: 'name',
   owner: 'labels',

@@ -36,8 +36,8 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
 }
 
 /**
- * Stores blobs; existing ones stay unchanged, unless the bucket lost them. Those of `isMoved` wait in their rows until
- * they are moved to the bucket; the others are in the database afterwards.
+ * Stores blobs; existing ones stay unchanged, unless the bucket lost them. Blobs for which `isMoved` returns true wait
+ * in their rows until they are moved to the bucket; the others stay in the database.
  */
 export async function putBlobs(
   trx: WriteTransaction,
@@ -75,7 +75,10 @@ export function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
 }
 
-/** Callers are not told where the contents are. The reason is in the cause, for the operator. */
+/**
+ * The error of an unavailable bucket. Callers are not told where the contents are; the cause has the reason, for the
+ * operator.
+ */
 export function toUnavailable(cause: unknown): RegistryError {
   const detail = 'The storage of large files is unavailable at the moment. Try again shortly.'
   return new RegistryError('overloaded', detail, { retryAfterSeconds: 5, cause })

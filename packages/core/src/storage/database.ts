@@ -29,9 +29,9 @@ export interface DatabaseLocation {
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
   /**
-   * The bucket of the large files, of any service that speaks the S3 API. New ones are moved there soon after they are
-   * stored, those that the database has by `skillstead blobs move`. Every process needs it once it has files. Default:
-   * all files are in the database.
+   * The bucket of the large files, of any service that speaks the S3 API. New large files are moved there soon after
+   * they are stored; `skillstead blobs move` moves those that the database has. Every process needs the bucket once it
+   * has files. Default: all files are in the database.
    */
   readonly blobs?: BucketOptions | undefined
 }
@@ -43,7 +43,7 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
 
 export interface Database {
   readonly dialect: Dialect
-  /** Whether it was opened with the mode `read`: writes reject, and uses are not recorded. */
+  /** Whether the database was opened with the mode `read`: writes reject, and uses are not recorded. */
   readonly isReadOnly: boolean
   readonly read: Kysely<Tables>
   readonly writer: Writer
@@ -149,7 +149,10 @@ export async function openBucket(options: BucketOptions, mark?: MarkObject): Pro
   return new Opened(openS3Objects(options), mark)
 }
 
-/** Not awaited: readers do not wait for writes. If it fails, the next reader of the object repeats it. */
+/**
+ * Stores where an object is. Not awaited: readers do not wait for writes. If the write fails, the next reader of the
+ * object repeats it.
+ */
 function markObject(writer: Writer, digest: string, place: 'bucket' | 'lost'): void {
   const before = place === 'lost' ? 'bucket' : 'lost'
   const mark = (trx: WriteTransaction) =>

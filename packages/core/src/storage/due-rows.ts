@@ -9,7 +9,7 @@ export type DueRow = Pick<OutboxRow, 'id' | 'partition' | 'host'>
 interface DueQuery {
   readonly now: number
   readonly topics: readonly string[]
-  /** Partitions are visited in order of their names, beginning after this one. */
+  /** Partitions are visited in order of their names, beginning after this name. */
   readonly after: string
   /** Partitions to skip, because they reached their limit. */
   readonly without: readonly string[]

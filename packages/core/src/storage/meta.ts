@@ -20,8 +20,8 @@ export async function putMeta(trx: WriteTransaction, key: string, value: string)
 }
 
 /**
- * Whether this node may do a work that one node does for all: on PostgreSQL only if no node began it within `everyMs`
- * milliseconds, by the clock of the database. On SQLite always.
+ * Whether this node may do work that one node does for all: on PostgreSQL only if no node began the work within
+ * `everyMs` milliseconds, by the clock of the database. On SQLite always.
  */
 export async function takeTurn({ dialect, read }: Database, key: string, everyMs: number): Promise<boolean> {
   if (dialect === 'sqlite') return true

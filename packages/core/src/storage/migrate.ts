@@ -73,8 +73,8 @@ export function listSteps(extensions: Extensions): readonly Migration[] {
 }
 
 /**
- * Migrates a database to the schema of this program in one transaction, so that a failure changes nothing. Throws if
- * the database has migrations that neither this program nor the given extensions have. Kysely's `Migrator` (0.29) would
+ * Migrates a database to the schema of this release in one transaction, so that a failure changes nothing. Throws if
+ * the database has migrations that neither this release nor the given extensions have. Kysely's `Migrator` (0.29) would
  * run those of SQLite without a transaction, because its adapter states `supportsTransactionalDdl: false`.
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
@@ -95,7 +95,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
 }
 
 /**
- * Throws unless a database has exactly the schema of this program and the given extensions: `no_registry` if it has no
+ * Throws unless a database has exactly the schema of this release and the given extensions: `no_registry` if it has no
  * tables, `older_schema` if it would have to be migrated. Changes nothing.
  */
 export async function requireCurrentSchema(
@@ -151,7 +151,7 @@ interface SchemaProblem {
   readonly detail: string
 }
 
-/** Returns why this program cannot open a database with these migrations; undefined if it can. */
+/** Returns why this release cannot open a database with these migrations; undefined if it can. */
 export function findUnknownSteps(applied: readonly string[], extensions: Extensions): SchemaProblem | undefined {
   const known = new Set(listSteps(extensions).map(({ name }) => name))
   const unknown = applied.filter((name) => !known.has(name))

@@ -121,8 +121,8 @@ async function* readBatches({ read }: Database, condition: ReturnType<typeof sql
 }
 
 /**
- * Uploads the bytes of rows, and then empties the rows in one transaction: unless a removal of unused objects began in the
- * meantime, or has not ended. It may not have known the rows, and have removed their objects.
+ * Uploads the bytes of rows, and then empties the rows in one transaction: unless a removal of unused objects began in
+ * the meantime, or has not ended. Such a removal may have missed the rows and removed their objects.
  */
 async function moveBatch({ database, clock }: StorageContext, rows: readonly { digest: string }[]): Promise<void> {
   const { read, writer } = database

@@ -146,7 +146,7 @@ class PostgresConnection implements DatabaseConnection {
     await this.#sendAndWait({ sql: `start transaction${level}${accessMode ? ` ${accessMode}` : ''}` })
   }
 
-  /** Throws if the server rolled the transaction back instead. */
+  /** Commits. Throws if the server rolled the transaction back instead. */
   async commit(): Promise<void> {
     this.#isPipelining = false
     const { command } = await this.#sendAndWait({ sql: 'commit' })

@@ -25,8 +25,8 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    // Parse bigints as numbers: all of ours are times, counters and sequence numbers, which a double represents
-    // exactly.
+    // Parse bigints as numbers: all bigints of the tables are times, counters and sequence numbers, which a double
+    // represents exactly.
     types: { getTypeParser: (id, format) => parsers[id] ?? pg.types.getTypeParser(id, format) },
   })
   // The pool replaces an idle connection that breaks; without a listener the error would end the process.

@@ -59,7 +59,7 @@ export async function readBlobPart(
   return isInRow(found) ? found : getBucket(source).readPart({ ...found, digest }, part)
 }
 
-/** Whether the bytes of a row are in it, and not in the bucket. */
+/** Whether the bytes are in the row itself, and not in the bucket. */
 export function isInRow<Row extends Pick<BlobRow, 'place'>>(row: Row): row is Row & Pick<Blob, 'place'> {
   return row.place !== 'bucket' && row.place !== 'lost'
 }
@@ -69,11 +69,14 @@ function getBucket({ bucket }: Pick<Database, 'bucket'>) {
   throw toUnavailable(new Error(noBucketAdvice))
 }
 
-/** For `catch`, where a content may be left out while the bucket is unavailable. */
+/**
+ * A handler for `catch` where a content may be left out: ignores that the bucket is unavailable, and throws other
+ * errors.
+ */
 export function skipUnavailable(error: unknown): undefined {
   if (!(error instanceof RegistryError) || error.code !== 'overloaded') throw error
 }
 
-/** For an operator who opened a registry with a bucket without that bucket. */
+/** The advice for an operator who opened a registry that has a bucket without that bucket. */
 export const noBucketAdvice =
   'Large files of this registry are in a bucket. Pass it with --blobs, or in the option `blobs` of `openRegistry`.'

@@ -23,7 +23,7 @@ const closeMsMax = 1_000
  * moment at most.
  */
 export class Replica {
-  /** The database, of which the replica answers the reads. */
+  /** The database, with a replica that answers the reads. */
   readonly database: Database
   readonly #main: Database
   readonly #connections: Connections
@@ -52,7 +52,7 @@ export class Replica {
       this.counts.used += 1
       return output
     } catch (error) {
-      // Such as a lost connection, or a row version that the replica no longer has.
+      // Errors such as a lost connection, or a row version that the replica no longer has.
       if (!(error instanceof SilentError) && toRegistryError(error) === error) throw error
       this.#fail(error)
       this.counts.refused += 1
@@ -64,7 +64,7 @@ export class Replica {
     await withinMs(subject, closeMsMax, this.#connections.close()).catch(() => {})
   }
 
-  /** Calls that come while the databases are asked share the next question. */
+  /** Whether the replica may be read. Calls that come while the databases are asked share the next query. */
   #isCurrent(): Promise<boolean> {
     if (performance.now() < this.#pausedUntilMs) return Promise.resolve(false)
     return (this.#next ??= this.#askAfter(this.#running))
@@ -74,7 +74,7 @@ export class Replica {
     await running
     this.#running = this.#next
     this.#next = undefined
-    // The answer before may have been that the replica is late or unavailable.
+    // The previous query may have found that the replica is late or unavailable.
     if (performance.now() < this.#pausedUntilMs) return false
     try {
       const isCurrent = await this.#ask()

@@ -26,8 +26,8 @@ const troubles: readonly Trouble[] = [
     retryAfterSeconds: 60,
   },
   {
-    // With all interventions of an operator (57), such as a cancelled statement, failures of the machine (58), and
-    // statements that were sent right after one that failed so (25P02).
+    // Includes all interventions of an operator (57), such as a cancelled statement, failures of the machine (58), and
+    // statements that were sent right after one that failed in this way (25P02).
     codes:
       /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P0[234]|26000|40...|42P05|0A000|53...|55P03|57...|58...|ECONN|EHOST|ENET|EPIPE|ETIMEDOUT)/,
     detail: 'The storage is unavailable at the moment. Try again shortly.',

@@ -14,7 +14,7 @@ export interface SkillText {
   readonly headings: string
   readonly summary: string
   readonly category: string
-  /** Of all fields and the latest SKILL.md: {@link toStemTokens}. */
+  /** The stem tokens of all fields and of the latest SKILL.md: {@link toStemTokens}. */
   readonly body: string
 }
 
@@ -24,10 +24,10 @@ export type TextToken =
   | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
 const digits = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz')
-/** In Latin-1, as are the digits. */
+/** The signs of strong and of weak tokens in Latin-1, as are the digits. */
 const signs = { strong: 0xa7, weak: 0xa4 }
 const space = 0x20
-/** A space, a sign and 32 bits in base 36. */
+/** Maximum bytes of a token: a space, a sign and 32 bits in base 36. */
 const tokenBytesMax = 9
 
 /**

@@ -23,7 +23,7 @@ export async function* findUnusedObjects({ database, clock }: StorageContext): A
 
 /**
  * Removes those objects that are still unused, and returns them. Contents are not moved to the bucket meanwhile: see
- * `moveWaitingBlobs`. If a removal fails, none is moved for an hour: the service may still process it.
+ * `moveWaitingBlobs`. If a removal fails, no content is moved for an hour: the service may still process the removal.
  */
 export async function removeUnusedObjects(
   { database, clock }: StorageContext,

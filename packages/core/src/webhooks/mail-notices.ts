@@ -26,7 +26,9 @@ export interface Mailer {
 
 const topic = 'mail.notice'
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
-/** An address is not verified: no one may fill the mailbox of another person. */
+/**
+ * Maximum e-mails to a user in an hour: addresses are not verified, and no one may fill the mailbox of another person.
+ */
 const perUserAndHour = 30
 
 /** The events that are also sent by e-mail. */
@@ -99,7 +101,7 @@ async function findAddress({ database, policies }: MailContext, userId: string, 
     .where('id', '=', data.submission.id)
     .where('reason', '=', 'approval')
     .executeTakeFirst()
-  // It may be decided, or the user may review no more.
+  // The submission may be decided by now, or the user may no longer review.
   if (!item || !(await policies.findReviewers(database.read, item)).includes(userId)) return undefined
   return user.email
 }
@@ -121,7 +123,7 @@ function toText({ event, data }: Notice, publicUrl: string): Pick<MailMessage, '
 }
 
 async function sendMessage(mailer: Mailer, message: MailMessage): Promise<void> {
-  // A line break in a header would add another one.
+  // A line break in a header would add another header.
   if (/[\r\n]/.test(message.to + message.subject))
     throw new AttemptError('The e-mail has a line break in its address or subject.', { isFinal: true })
   try {

@@ -36,7 +36,10 @@ export async function showWebhook(context: AccountsContext, { id }: Input<'getWe
   return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
 }
 
-/** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
+/**
+ * Bytes of a generated secret: 24 to 64 are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64
+ * padding.
+ */
 const secretBytes = 30
 
 /**

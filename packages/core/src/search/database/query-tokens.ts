@@ -4,9 +4,9 @@ import { hashStem } from '../words/count-stems.ts'
 import { isIdeographic, parseNeed, parseQuery } from '../words/tokenize.ts'
 
 /**
- * Skills with a token that one search reads, summed over the tokens of the search, so that SQLite blocks the event loop
- * for at most some 40 ms. Tokens are read by rarity; for a single token above the limit, only the newest skills. Hidden
- * skills count, too: counting visible skills would take as long as reading.
+ * Maximum number of skills that one search reads, summed over its tokens, so that SQLite blocks the event loop for at
+ * most some 40 ms. Rare tokens are read first; for a single token above the limit, only the newest skills are read.
+ * Hidden skills count, too: counting visible skills would take as long as reading.
  */
 export const queryMatchesMax = 10_000
 /** Maximum tokens that are read. */
@@ -34,7 +34,7 @@ export async function chooseTokens({ read, dialect }: Database, q: string): Prom
   return { tokens: kept.map((at) => tokens[at]!), isCut: isCut || kept.length < found.length || cost > queryMatchesMax }
 }
 
-/** The words of the query, for the short texts, and both tokens of the stems of its words, for all texts. */
+/** The words of the query, for the short texts, and the strong and the weak token of each stem, for all texts. */
 function toTokens(q: string): { tokens: TextToken[]; isCut: boolean } {
   const { terms: words, lastIsOpen } = parseQuery(q)
   const need = parseNeed(q, Infinity)

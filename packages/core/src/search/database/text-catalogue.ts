@@ -11,7 +11,7 @@ import { toFilterCondition } from '../filters.ts'
 import { chooseTokens, queryMatchesMax } from './query-tokens.ts'
 import { countVisible, selectVisible } from './visible-skills.ts'
 
-/** Best matches that the index ranks; the others keep the order of the database. */
+/** Number of best matches that an index in memory ranks; the others keep the order of the database. */
 const rankedMax = 100
 /** The score of a token by kind, which is multiplied by the rarity of the token. */
 const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
@@ -26,7 +26,7 @@ const sortColumns = {
   stars: 'stars',
   effect: 'effect_low',
 } as const
-/** The last place of a list by date whose skills are found by their versions. */
+/** Maximum `offset + limit` of a list by date whose skills are found in the order of their versions. */
 const newestMax = 1000
 const noTextMatch = { score: 0, fields: [], terms: [] }
 
@@ -136,7 +136,7 @@ async function readMatchesPage(
     .where(sql<SqlBool>`not open`)
     .select(['found.num', 'token', 'weight'])
   const end = offset + limit
-  // Otherwise all matches pass, and only those of the best places are looked up.
+  // In the order of relevance without filters, all matches pass, and only those of the best places are looked up.
   const isCounted = sort !== undefined || isFiltered(filters)
   const passing = selectVisible(database, viewer, filters)
     .where(await toFilterCondition(database, filters))
@@ -165,7 +165,7 @@ function toOrderBy(sort: SearchQuery['sort']): RawBuilder<unknown> {
 }
 
 interface Ranking {
-  /** Best first. */
+  /** The matches, best first. */
   readonly ids: readonly number[]
   readonly matches: ReadonlyMap<number, SearchMatch>
   readonly values: TermValues

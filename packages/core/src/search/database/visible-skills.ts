@@ -20,8 +20,8 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
 const countedMax = 100_000
 
 /**
- * Databases with at most this number in their last list: the next one counts without an estimate before, which costs as
- * much as the count. One that has grown meanwhile is counted once more, however large it is.
+ * Databases whose last list had at most `countedMax` skills: the next list is counted without a preceding estimate,
+ * which costs as much as the count. A list that has grown meanwhile is counted once more, however large it is.
  */
 const small = { withStubs: new WeakSet<Database['read']>(), withoutStubs: new WeakSet<Database['read']>() }
 

@@ -11,7 +11,7 @@ const blockBytes = 1 << blockBits
  */
 const linkBytes = 4
 const unusedMask = sliceBytesMin - 1
-/** A distance of 32 bits takes at most 5 bytes, and the impact 1 byte. */
+/** Maximum bytes of a posting: 5 for a distance of 32 bits, and 1 for the impact. */
 const postingBytesMax = 6
 
 /**
@@ -77,7 +77,7 @@ export class PostingLists {
   /** Opens the first slice of a list that has postings. Returns false if the list is empty. */
   open(list: number): boolean {
     this.#opened = list
-    // A posting that is longer than the first slice leaves it empty.
+    // The first slice is empty if the first posting is longer.
     return this.#openSlice(this.#first[list]!, sliceBytesMin) || this.next()
   }
 

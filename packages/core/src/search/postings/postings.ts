@@ -134,7 +134,7 @@ const partBits = 4
 
 /** The numbers of terms by their hashes: open addressing with linear probing, at most half full. */
 class TermTable {
-  /** By term. */
+  /** The hash of each term, by the number of the term. */
   #hashes = new Int32Array(1024)
   readonly #parts = Array.from({ length: 1 << partBits }, () => ({
     /** 0: free. Otherwise the number of the term plus one. */

@@ -1,10 +1,10 @@
 import { growArray } from './grow-array.ts'
 import { Postings } from './postings.ts'
 
-/** Compaction starts when this share of the entries is dead, and at least this number. */
+/** Compaction starts when at least this share of the entries, and at least `deadMin` of them, are dead. */
 const deadShareMax = 0.3
 const deadMin = 1000
-/** Postings that compaction copies for each posting that a change adds or removes, and at least. */
+/** Postings that compaction copies for each posting that a change adds or removes; per change at least `copiedMin`. */
 const copiedPerPosting = 8
 const copiedMin = 2000
 
@@ -20,7 +20,7 @@ export class SlotPostings {
   #postings = new Postings()
   #slotOfEntry = new Int32Array(1024)
   #entryOfSlot = new Int32Array(1024)
-  /** By entry, because this needs no table in the loop that adds: the sums of a search. */
+  /** The sums of a search by entry: sums by slot would need a table in the loop that adds. */
   #sums = new Float64Array(0)
   #entries = 0
   #dead = 0

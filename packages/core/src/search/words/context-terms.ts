@@ -36,7 +36,7 @@ export function toContextTerms({ files = [], languages = [], installed = [] }: S
   return byCount.slice(0, contextTermsMax).map(([term]) => term)
 }
 
-/** The words that a file's place, name and ending stand for. */
+/** The words that a file's folders, name and ending stand for. */
 function describeFile(path: string): string {
   const parts = path.toLowerCase().split(/[\\/]/)
   const name = parts.at(-1)!
@@ -113,7 +113,7 @@ const contextPatterns: readonly (readonly [name: RegExp, words: string])[] = [
   [/^pytest\.ini$/, 'pytest test python'],
 ]
 
-/** By the tool of a file such as `next.config.mjs`. */
+/** Words by the tool that a file such as `next.config.mjs` belongs to. */
 const wordsOfTool: Readonly<Record<string, string>> = asTable({
   next: 'nextjs react',
   nuxt: 'nuxt vue',

@@ -23,15 +23,15 @@ export function hashStem(word: string): number {
 }
 
 /**
- * Counts the stems of the tokens of a text, without stop words. As counting the result of `tokenize`, but several times
- * faster, because no string is made for a word that an earlier text contained.
+ * Counts the stems of the tokens of a text, without stop words. Equals counting the result of `tokenize`, but is
+ * several times faster, because no string is made for a word that an earlier text contained.
  */
 export function countStems(text: string): StemCounts {
   const { hashes, counts, length } = listStems(text)
   return { stems: new Map(hashes.map((hash, i) => [hash, counts[i]!])), length }
 }
 
-/** As {@link countStems}, as lists: a long text fills them in a third of the time of a map. */
+/** Like {@link countStems}, but returns lists: a long text fills them in a third of the time of a map. */
 export function listStems(text: string): { hashes: number[]; counts: number[]; length: number } {
   if (knownUnits.size > knownWordsMax || knownUnits.length > knownUnitsMax) knownUnits = new KnownWords()
   const plain = toFoldedPlainText(addUmlautForms(text.slice(0, fieldLengthMax)))
@@ -79,7 +79,7 @@ class KnownWords {
   /** The UTF-16 units of all words; by id: the end of a word, where the next one starts. */
   #units = new Uint16Array(64 * 1024)
   #ends = new Int32Array(4096)
-  /** At most half full. 0: free. Otherwise an id, which is at least 1. */
+  /** The hash table, at most half full: 0 is free, another number is an id, which is at least 1. */
   #table = new Int32Array(16 * 1024)
   #hashes = new Int32Array(4096)
   #counts = new Int32Array(4096)

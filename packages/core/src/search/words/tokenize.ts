@@ -5,7 +5,7 @@ export const queryTermsMax = 32
 /** As `queryLengthMax` and `queryTermsMax`, for the search by need. */
 const needLengthMax = 2000
 export const needTermsMax = 128
-/** Longer terms are truncated, in documents and in queries alike. */
+/** Maximum length of a term. Longer terms are truncated, in documents and in queries alike. */
 export const termLengthMax = 48
 /** Only this much of a field is indexed, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
 export const fieldLengthMax = 20_000
@@ -147,7 +147,7 @@ export function addUmlautForms(text: string): string {
 const umlaut = /[äöüÄÖÜ]/
 const umlauts = /[äöüÄÖÜ]/g
 
-/** Longer words are not identifiers but encoded data. */
+/** Maximum length of an identifier: a longer word is encoded data. */
 const identifierLengthMax = 40
 
 function addIdentifierParts(text: string): string {

@@ -32,8 +32,8 @@ const tableBits = 6
 
 /**
  * Finds corrections of misspellings with the SymSpell algorithm: each word is indexed under itself and under every form
- * with one character deleted, so that deletions from a misspelling meet it. A large catalogue has millions of forms:
- * growing one single table would block the event loop for a third of a second.
+ * with one character deleted, so that deletions from a misspelling lead to the word. A large catalogue has millions of
+ * forms: growing one single table would block the event loop for a third of a second.
  */
 export class TypoDictionary {
   #wordOf: (id: number) => string

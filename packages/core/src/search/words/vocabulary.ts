@@ -76,7 +76,10 @@ class WordMap<V> {
     this.#partOf(word).delete(word)
   }
 
-  /** Chosen by three of the characters: enough to spread words, and cheaper than the hash that `Map` computes. */
+  /**
+   * The part of a word, chosen by three of its characters: enough to spread words, and cheaper than the hash that `Map`
+   * computes.
+   */
   #partOf(word: string): Map<string, V> {
     const { length } = word
     const sum = word.charCodeAt(0) * 31 * 31 + word.charCodeAt(length >> 1) * 31 + word.charCodeAt(length - 1) + length

@@ -23,7 +23,10 @@ export function readTag(xml: string, tag: string): string {
   return new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1] ?? ''
 }
 
-/** Another 404 means that the bucket is missing, or that the endpoint is no S3 service. */
+/**
+ * Whether a 404 means that the object does not exist: any other 404 means that the bucket is missing, or that the
+ * endpoint is no S3 service.
+ */
 export function isMissingKey(bytes: Uint8Array): boolean {
   return readTag(Buffer.from(bytes).toString(), 'Code') === 'NoSuchKey'
 }

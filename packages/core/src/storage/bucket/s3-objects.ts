@@ -17,11 +17,11 @@ export interface BucketOptions {
   readonly region?: string | undefined
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of temporary credentials. */
+  /** The session token of temporary credentials. */
   readonly sessionToken?: string | undefined
   /** Certificates (PEM) to trust in addition to the system's. Default: those of `outgoing`. */
   readonly ca?: readonly string[] | undefined
-  /** Default: the one of `outgoing`. */
+  /** Default: the proxy of `outgoing`. */
   readonly proxy?: ProxySettings | undefined
 }
 
@@ -62,11 +62,11 @@ const listBytesMax = 4 * 1024 * 1024
 const textBytesMax = 64 * 1024
 /** The object that names the registry of a prefix. */
 const ownerKey = 'registry'
-/** Characters that the path of a URL and a list in XML contain as they are. */
+/** The URL of a bucket, of characters that the path of a URL and a list in XML contain as they are. */
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/
 
 interface S3Request extends Pick<HttpRequest, 'method'> {
-  /** Without the prefix. Default: the bucket itself. */
+  /** The key of the object, without the prefix. Default: the bucket itself. */
   readonly key?: string
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -186,7 +186,7 @@ function toPlace({ url, endpoint }: BucketOptions, region: string) {
     return { name, base, prefix }
   }
   const host = `s3.${region}.amazonaws.com`
-  // The certificate of AWS has no names with another dot.
+  // The certificate of AWS does not cover bucket names that contain a dot.
   return { name, prefix, base: bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/` }
 }
 

@@ -9,7 +9,7 @@ export const lists: Migration = {
   async up({ schema }, dialect) {
     // The columns that decide who may see a skill.
     const seen = ['visibility', 'stub', 'owner_id', 'id'] as const
-    // Lists in another order sort the rows of the index in which these are: each database prefers one of the two.
+    // Lists in another order sort the rows of the index that has these columns: each database prefers one of the two.
     const sorted = ['published_at', 'stars'] as const
     const isSqlite = dialect === 'sqlite'
     const create = (name: string) => schema.createIndex(name).on('skills').where(isListed)

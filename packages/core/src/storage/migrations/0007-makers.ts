@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The key that made a key or a share link. The maker of those that exist already is unknown. */
+/** The key that made a key or a share link. The maker of existing ones is unknown. */
 export const makers: Migration = {
   name: '0007-makers',
   async up({ schema }) {

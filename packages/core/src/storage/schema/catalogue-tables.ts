@@ -28,7 +28,10 @@ export interface StoredRecall {
   readonly endedAt?: number | undefined
   /** Whether the recall came from the upstream of a mirrored skill, which alone ends it. */
   readonly upstream?: true | undefined
-  /** Whether an administrator of this node recalled, who had no right to manage the skill: only they end it. */
+  /**
+   * Whether an administrator of this node without the right to manage the skill made the recall: only administrators
+   * end it.
+   */
   readonly byAdministrator?: true | undefined
 }
 

@@ -60,7 +60,7 @@ export const governanceTables = {
     id: text,
     quarantine_id: text,
     user_id: text,
-    /** A file and a line of it; null for a comment on the whole version, or file. */
+    /** The commented file and line; null for a comment on the whole version, or file. */
     path: optional(text),
     line: optional(whole),
     body: text,

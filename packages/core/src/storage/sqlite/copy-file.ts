@@ -31,7 +31,10 @@ function startCopy(workerData: CopyOrder): Worker | undefined {
 
 const startCopyWorker = (options: WorkerOptions) => new Worker(new URL('./backup-worker.ts', import.meta.url), options)
 
-/** The thread's answer; undefined if its file is missing. Rejects with the error that the thread throws. */
+/**
+ * The thread's answer; undefined if the file with the thread's code is missing. Rejects with the error that the thread
+ * throws.
+ */
 async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string | null | undefined> {
   const ended = new AbortController()
   const stop = () => void worker.terminate()
