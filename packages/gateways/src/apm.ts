@@ -13,7 +13,10 @@ import { apiOf, createSkillArchives, type Pack, type SkillArchives } from './sco
 
 const packagePath = '/apm/v1/packages/:owner/:repo/versions'
 
-/** The registry of microsoft/apm, version 1, read-only. Errors are problem documents, as everywhere on a node. */
+/**
+ * The registry protocol of microsoft/apm, version 1, read-only. Errors are problem documents, as in the API of the
+ * node.
+ */
 export function apm(host: GatewayHost): GatewayRoute[] {
   const archives = createSkillArchives(host, {
     contentType: 'application/zip',

@@ -1,7 +1,7 @@
 import { limits, parseForeignJson, RegistryError, isRecord } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from './gateway.ts'
 
-/** The fields of a body. */
+/** The fields of a request body by name; their values may have any type. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The fields of a JSON body; empty without a body. Throws `invalid_request` and `payload_too_large`. */

@@ -12,18 +12,21 @@ import { type Fields, readBodyFields, readTextField, requireText } from './body-
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** Every program installs and publishes. One that manages keys and settings, too, has to ask for that scope. */
+/**
+ * The scopes that every program gets, to install and publish. A program must request the scope to manage keys and
+ * settings.
+ */
 const usualScopes: Scope[] = ['read', 'publish']
 
 /**
- * The sign-in of a program without a browser (RFC 8628), for `skillstead login` and `clawhub login`: the program shows a
- * code, which a user enters on the dashboard's page `/device`. The program then gets a new API key of that user. The
+ * The sign-in of a program without a browser (RFC 8628), for `skillstead login` and `clawhub login`: the program shows
+ * a code, which a user enters on the dashboard's page `/device`. The program then gets a new API key of that user. The
  * paths are at the root of the host, because `clawhub` expects them there whatever the base URL of its API is. They are
- * mounted whatever gateways the node has.
+ * mounted whatever other gateways the node has.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
-  // Only pages of the node send its session.
+  // Only pages of the node itself may send the session of its dashboard.
   const ofPage = { admission: 'api', origins: 'own' } as const
   return [
     toDeviceRoute('code', { ...ofProgram, answer: (call) => requestCode(host, call) }),
@@ -67,7 +70,7 @@ async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> 
   return toOauthAnswer({ access_token: result.key, token_type: 'Bearer', scope: result.scopes })
 }
 
-/** The data that the page shows before the user decides. */
+/** The data that the page `/device` shows before the user decides. */
 async function showDeviceRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   requireSession(call)
   const userCode = requireText(await readBodyFields(host, call), 'userCode')
@@ -88,8 +91,8 @@ async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answ
 }
 
 /**
- * The signed-in user of the dashboard. A program that already has a key gets no further key. Throws `unauthorized` and
- * `forbidden`.
+ * Requires a session of the dashboard, so that a program with a key cannot approve a further key. Throws `unauthorized`
+ * and `forbidden`.
  */
 function requireSession({ caller }: GatewayCall): void {
   if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
@@ -97,7 +100,7 @@ function requireSession({ caller }: GatewayCall): void {
   throw new RegistryError('forbidden', 'Confirm the code on the page /device of the dashboard.')
 }
 
-/** Clients send JSON; the standard has forms. */
+/** Reads a body of JSON, which clients send, or of a form, which RFC 8628 prescribes. */
 async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
   if (!call.header('content-type')?.startsWith('application/x-www-form-urlencoded')) return readBodyFields(host, call)
   const bytes = await host.readBody(call, formBytesMax)

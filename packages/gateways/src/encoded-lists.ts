@@ -5,10 +5,10 @@ import { isRegistryError, type RegistryError } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import pLimit, { type LimitFunction } from 'p-limit'
 
-/** A header of an answer. */
+/** The name and value of a response header. */
 export type Header = [name: string, value: string]
 
-/** A list as the bytes of its answer. */
+/** A list, encoded as the body of its answer. */
 export interface EncodedList {
   readonly bytes: Uint8Array
   /** A strong entity tag, quotes included. */
@@ -17,7 +17,7 @@ export interface EncodedList {
   readonly hasSeveralSkills: boolean
 }
 
-/** The parts of a list. */
+/** A list before it is encoded, with the headers of its answer. */
 export interface ListParts {
   readonly value: unknown
   readonly headers?: readonly Header[]
@@ -35,8 +35,8 @@ export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryS
  */
 export interface EncodedLists {
   /**
-   * The list as the caller may see it; `build` reads it. An error `not_found` is cached, too. `charge` makes
-   * the caller pay for a list that has to be built.
+   * The list as the caller may see it; `build` reads it. An error `not_found` is cached, too. `charge` charges the
+   * caller for a list that has to be built.
    */
   read(
     call: { readonly caller: Caller },
@@ -52,7 +52,7 @@ export interface EncodedLists {
 
 const bytesMax = 32 * 1024 * 1024
 const listBytesMax = 8 * 1024 * 1024
-/** Errors have a memory of their own, so that requests for names that do not exist evict no lists. */
+/** Errors are cached separately, so that requests for names that do not exist evict no lists. */
 const errorsBytesMax = 1024 * 1024
 const errorBytesMax = 2048
 /** Memory of an entry in addition to its bytes. */
@@ -63,8 +63,8 @@ const entryBytes = 512
  */
 const buildsAtATime = 4
 /**
- * How long a list may be reused after only download counters changed: they decide only which skills the list of a large
- * owner has.
+ * How long a list may be reused after only download counters changed: the counters decide only which skills the list of
+ * a large owner has.
  */
 const countersMs = 60_000
 

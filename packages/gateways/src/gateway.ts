@@ -19,8 +19,8 @@ import {
 export type { Header } from './encoded-lists.ts'
 
 /**
- * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
- * and has no rules of its own; the server admits its requests, charges them and sends its answers.
+ * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never queries the
+ * database and has no access rules of its own; the server admits its requests, charges them and sends its answers.
  */
 export type Gateway = (host: GatewayHost) => readonly GatewayRoute[]
 
@@ -38,23 +38,23 @@ export interface Answer {
 }
 
 /**
- * How a request is admitted, and what it spends. A request of the caller: `api` checks the key, `guests` also admits
- * guests where others need a key, and `keyed` checks the key only, never a cookie. `continued` is `keyed`, but spends
- * nothing: the route itself spends a request, unless it continues one that has. A file of the address's downloads, as
- * for indexes, lists and archives: `keyed-files` checks the key as `keyed` does, `files` only on a node that requires
- * one, and `open-files` never does.
+ * How a request is admitted, and what it is charged as. As a request of the caller: `api` checks the key or the session
+ * cookie, `guests` also admits guests on a node that requires a key, and `keyed` checks the key only. `continued` is
+ * `keyed` but free: the route itself charges a request, unless the request continues one that was charged. As a
+ * downloaded file of the IP address, for indexes, lists and archives: `keyed-files` checks the key as `keyed` does,
+ * `files` only on a node that requires one, and `open-files` never does.
  */
 export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'keyed-files' | 'files' | 'open-files'
 
-/** `session` is the session of the dashboard. `sign-in` is sent also when another site leads back to the node. */
+/** `session` is the session of the dashboard. Browsers send `sign-in` also when another site redirects to the node. */
 export type CookieName = 'session' | 'sign-in'
 
-/** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
+/** The decoded path parameters by name. `**:rest` in a pattern matches the remaining path. */
 export type Params = Readonly<Record<string, string>>
 
-/** An address of a gateway. */
+/** A path of a gateway, with the rules for its requests. */
 export interface GatewayRoute {
-  /** With parameters as in h3: `/packs/:slug/index.json`, `/git/**:path`. */
+  /** The path, with parameters as in h3: `/packs/:slug/index.json`, `/git/**:path`. */
   readonly pattern: string
   /** The supported methods; others get 405. `HEAD` must be listed. */
   readonly methods: readonly string[]
@@ -69,13 +69,16 @@ export interface GatewayRoute {
    */
   readonly scheme?: 'bearer' | 'basic'
   /**
-   * What a request reads: the full name of a skill, or nothing of the catalogue. Default: any content. A node that
-   * requires a key gives the holder of a share link, as `scheme` allows it, only nothing and the shared skill.
+   * What a request reads: one skill by its full name, or nothing of the catalogue. Default: any content. On a node that
+   * requires a key, the token of a share link (see `scheme`) admits only requests for nothing or for the shared skill.
    */
   reads?(params: Params): { readonly skill: string } | 'nothing' | undefined
-  /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
+  /** Whether the URL itself is a credential, so that no key is needed and caches must not store the response. */
   readonly personal?: boolean
-  /** Who may read the response in a browser: pages of allowed other origins, none, or (`own`) requests of others are refused. Default: `allowed`. */
+  /**
+   * Which web pages may read the response: those of allowed other origins, none of them, or (`own`) requests of other
+   * origins are refused. Default: `allowed`.
+   */
   readonly origins?: 'allowed' | 'none' | 'own'
   /** The abuse limits of the route. */
   readonly allowances?: readonly AllowanceName[]
@@ -91,7 +94,7 @@ export interface GatewayCall {
   readonly request: Request
   readonly method: string
   readonly requestId: string
-  /** The path and query. Undefined if the request target is malformed, which no route gets. */
+  /** The path and query; undefined for a malformed request target, which no route gets. */
   readonly url: URL | undefined
   readonly caller: Caller
   /** Whether the response may contain data for this caller alone. */
@@ -109,7 +112,7 @@ export interface GatewayHost {
   readonly discoveryPack: string | undefined
   /** The cached lists of all gateways. */
   readonly lists: EncodedLists
-  /** The path before the paths in headers, which is the path of the node's public URL: empty, or such as `/skills`. */
+  /** The path of the node's public URL, which precedes the paths in headers: empty, or such as `/skills`. */
   readonly publicPath: string
   /** The URL of the node for links, without a trailing slash; empty if unknown. */
   addressOf(call: GatewayCall): string
@@ -117,28 +120,28 @@ export interface GatewayHost {
   api(call: GatewayCall, client?: string): RegistryApi
   /** Calls an endpoint with the query of the request as input, checked as in the API. */
   read(call: GatewayCall, endpoint: EndpointName): Promise<unknown>
-  /** What a download is counted by: the calling program, by its headers, its kind, and its address. */
+  /** What a download is counted by: the name of the calling program in the headers, its kind, and its IP address. */
   countedBy(call: GatewayCall): Pick<CallOptions, 'client' | 'kind' | 'address'>
-  /** The address of the caller, or its network, for limits and counts. */
+  /** The IP address of the caller, or its network, for limits and counts. */
   limitAddressOf(call: GatewayCall): string
-  /** The key for limits of concurrent work: the user, or the address of a guest. */
+  /** The key for limits of concurrent work: the user, or the IP address of a guest. */
   limitKeyOf(call: GatewayCall): string
   /** Charges one request to the caller. Throws `rate_limited`. */
   spendRequest(call: GatewayCall): Promise<void> | undefined
   /**
-   * Charges files, by default one, to the downloads of the address, but never more at once than it may download in a
-   * minute. Throws `rate_limited`.
+   * Charges files, by default one, to the download allowance of the caller's IP address, but never more at once than
+   * the address may download in a minute. Throws `rate_limited`.
    */
   spendFile(call: GatewayCall, files?: number): Promise<void>
-  /** Charges bytes to the downloads of the address. Throws `rate_limited`. */
+  /** Charges bytes to the download allowance of the caller's IP address. Throws `rate_limited`. */
   spendBytes(call: GatewayCall, bytes: number): Promise<void>
-  /** A cookie of the node. */
+  /** Reads a cookie of the node. */
   readCookie(call: GatewayCall, name: CookieName): string | undefined
   /** The header that sets a cookie of the node for some seconds, or with 0 deletes it. */
   toCookie(call: GatewayCall, name: CookieName, value: string, seconds: number): Header
   /** Reads the body as it was sent. Throws `payload_too_large`. */
   readBody(call: GatewayCall, bytesMax: number): Promise<Uint8Array>
-  /** Counts memory like that of request bodies while `work` runs. Throws `overloaded`. */
+  /** Counts `bytes` like the memory of a request body while `work` runs. Throws `overloaded`. */
   holding<Result>(call: GatewayCall, bytes: number, work: () => Promise<Result>): Promise<Result>
   /** Whether the caller's cached copy has this entity tag. */
   isKnown(call: GatewayCall, etag: string | undefined): boolean
@@ -152,7 +155,10 @@ export interface GatewayHost {
   failed(call: GatewayCall, error: unknown): void
 }
 
-/** The URL of the node, for clients that need absolute links. Throws `invalid_request` on a node that does not know it. */
+/**
+ * The URL of the node, for clients that need absolute links. Throws `invalid_request` if the node does not know its
+ * URL.
+ */
 export function requireClientAddress(host: GatewayHost, call: GatewayCall): string {
   const address = host.addressOf(call)
   if (address !== '') return address
@@ -167,7 +173,7 @@ export function toCacheControl(call: GatewayCall): string {
   return call.personal ? 'private, no-store' : 'no-cache'
 }
 
-/** An answer of JSON. */
+/** A JSON answer. */
 export function toJsonAnswer(call: GatewayCall, value: unknown, headers: readonly Header[] = []): Answer {
   return {
     status: 200,
@@ -191,7 +197,7 @@ export function readSkillList(
   return context.upstreams.port === undefined ? lists.read(call, key, build) : encodeList(build)
 }
 
-/** An answer of a list, whose bytes are charged unless the caller has them. */
+/** Answers with a list, and charges its bytes unless the caller has them cached. */
 export async function toListAnswer(
   host: GatewayHost,
   call: GatewayCall,

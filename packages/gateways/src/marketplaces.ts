@@ -69,8 +69,8 @@ interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'descrip
 }
 
 /**
- * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that would bring more
- * than the skill. Throws `not_found` if none is left.
+ * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that as a plugin would
+ * run or configure more than the skill. Throws `not_found` if none is left.
  */
 function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
   return countAndAnswer(context, async () => {

@@ -9,7 +9,7 @@ import { withUpstreams } from './tables/mirror-tables.ts'
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
-  /** The verifier keys that the upstream offers in place of the trusted ones. */
+  /** The verifier keys that the upstream offers in place of the trusted keys. */
   readonly keys: readonly string[]
 
   constructor(code: AlarmCode, message: string, keys: readonly string[] = []) {
@@ -33,7 +33,7 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
   return alarm
 }
 
-/** Whether the upstream offers other keys than in the pause that the operator accepted. */
+/** Whether the upstream offers other keys than those in the pause that the operator accepted. */
 function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: readonly string[]): boolean {
   return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
 }

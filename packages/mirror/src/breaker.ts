@@ -16,7 +16,7 @@ export interface Breaker {
   run<T>(work: () => Promise<T>): Promise<T>
   /** Admits all callers again. Called when the upstream was reached in another way. */
   reset(): void
-  /** Whether the next call would be refused. */
+  /** Whether the breaker would refuse the next call. */
   readonly isOpen: boolean
 }
 
@@ -51,7 +51,7 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   let failedAtMs = 0
   let isTrying = false
 
-  /** If the clock was set back, the pause starts again at the new time, so that it does not become longer. */
+  /** If the clock was set back, the pause starts again at the new time, so that it does not last longer. */
   const restLeftMs = () => {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()

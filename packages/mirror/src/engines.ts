@@ -16,7 +16,7 @@ const snapshot = async (run: Run): Promise<void> => {
   await syncSnapshot(run)
 }
 
-/** The engine of each kind of upstream: those with a log share one, those without a log another. */
+/** The engine of each kind of upstream: kinds with a log share one engine, kinds without a log another. */
 export const engines: Readonly<Record<UpstreamKind, Engine>> = {
   node: { asksNetwork: true, sync: syncNode },
   registry: { asksNetwork: true, sync: snapshot },
@@ -33,7 +33,7 @@ async function syncNode(run: Run): Promise<void> {
   await syncPrivate(run)
 }
 
-/** Calls `work` with the log of a node. Throws `upstream_failed` if the address has no log. */
+/** Calls `work` with the log of a node. Throws `upstream_failed` if the location has no log. */
 export async function withNodeSource<T>(run: Run, work: (source: LogSource) => Promise<T>): Promise<T> {
   const { parts, upstream, http, signal } = run
   const apiKey = parts.readCredential(upstream)

@@ -8,9 +8,9 @@ import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
   readonly kind: UpstreamKind
-  /** The verifier keys that the node publishes. Compare them with those that its operator published elsewhere. */
+  /** The verifier keys that the node publishes. Compare them with the keys that its operator published elsewhere. */
   readonly keys: readonly string[]
-  /** Why the upstream was not reached; `kind` is then only the most likely kind. */
+  /** Why the upstream was not reached; `kind` is then only a guess. */
   readonly problem?: string
 }
 
@@ -19,7 +19,7 @@ export interface FindUpstreamOptions {
   /** The kind, if the operator stated it. Only the keys are requested then. */
   readonly kind?: UpstreamKind
   readonly apiKey?: string
-  /** Additional trusted certificates, PEM. */
+  /** Trusted certificates in addition to those of the system, PEM. */
   readonly ca?: readonly string[]
   readonly proxy?: OutgoingOptions['proxy']
 }

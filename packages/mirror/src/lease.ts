@@ -48,9 +48,7 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
   }
 }
 
-/**
- * Returns the current holder of the lease if that run may still be running. `expired`: a holder whose lease has ended.
- */
+/** Returns the holder of the lease if that run may still be running. `expired`: a run whose lease has ended. */
 async function tryTake(
   { database, clock }: Context,
   name: string,

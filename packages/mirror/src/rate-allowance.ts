@@ -3,7 +3,7 @@ export interface Allowance {
   readonly remaining: number
   /** Maximum number of requests in one window; undefined if the server does not state it. */
   readonly limit: number | undefined
-  /** When the response arrived, and the time from then until the limit is reset, in milliseconds. */
+  /** When the response arrived, and how long from then until the limit is reset, in milliseconds. */
   readonly readAtMs: number
   readonly resetMs: number
   readonly windowMs: number
@@ -68,7 +68,7 @@ export function estimateMs(
   return Math.max(workMs, leftMs(allowance, nowMs) + windows * allowance.windowMs + lastMs)
 }
 
-/** At most `resetMs`, so that a clock that is set back does not lengthen the wait. */
+/** The time until the reset: at most `resetMs`, so that a clock that is set back does not lengthen the wait. */
 function leftMs({ readAtMs, resetMs }: Allowance, nowMs: number): number {
   return Math.max(0, Math.min(resetMs, readAtMs + resetMs - nowMs))
 }
@@ -101,8 +101,8 @@ function readParameter(value: string, name: string): number | undefined {
 }
 
 /**
- * Milliseconds from now. A number from 10^11 on is milliseconds since 1970, one from 10^9 on is seconds since 1970, and
- * a smaller one is seconds from now.
+ * Converts a reset time to milliseconds from now. A number from 10^11 on is milliseconds since 1970, one from 10^9 on
+ * is seconds since 1970, and a smaller one is seconds from now.
  */
 function toResetMs(value: string | null, headers: Headers, nowMs: number): number | undefined {
   if (value === null) return undefined

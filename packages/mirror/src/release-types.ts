@@ -22,7 +22,7 @@ export interface Release {
   deprecated?: boolean
   deprecationMessage?: string
   yanked?: boolean
-  /** The active recalls of the skill, as its source states them. Default: they stay as they are. */
+  /** The active recalls of the skill, as its source states them. Default: the stored recalls stay. */
   recalls?: readonly unknown[]
   visibility?: 'public' | 'private'
   skillId?: string
@@ -52,11 +52,11 @@ export interface KnownVersion {
 
 /** What is already stored of an upstream, so that a source need not read it again. */
 export interface KnownReleases {
-  /** Finds those of the skills that were imported from this upstream, by full name. */
+  /** Finds the skills that were imported from this upstream, by full name. */
   find(fullNames: readonly string[]): Promise<ReadonlyMap<string, KnownSkill>>
-  /** Finds those of the subjects (`owner/name` or `owner/name@version`) that were refused recently. */
+  /** Finds the subjects (`owner/name` or `owner/name@version`) that were refused recently. */
   findRefused(subjects: readonly string[]): Promise<ReadonlySet<string>>
-  /** Finds those of the owners whose namespace belongs to a user of this node. */
+  /** Finds the owners whose namespace belongs to a user of this node. */
   findClaimed(owners: readonly string[]): Promise<ReadonlySet<string>>
 }
 
@@ -67,7 +67,10 @@ export interface SnapshotBatch {
   cursor: unknown
   /** Skills that could not be read. */
   refused?: Refusal[]
-  /** Entries that are no part of their skills, or are stored with another content; paths begin at the source. */
+  /**
+   * Files that are no part of their skills (`omitted`) or are stored with another content (`changed`); paths begin at
+   * the source.
+   */
   omitted?: PathReason[]
   changed?: PathReason[]
   /** Number of skills that are unchanged. */
@@ -102,7 +105,7 @@ export interface LogSource {
   readonly isCopy?: boolean
   /** Reads the page of entries after the position `since`. */
   readPage(since: number): Promise<FeedPage>
-  /** Reads those of the blobs that the source has, in any order. The caller checks their digests. */
+  /** Reads the requested blobs that the source has, in any order. The caller checks their digests. */
   readBlobs(digests: readonly string[]): AsyncIterable<{ digest: string; bytes: Uint8Array }>
   /** Reads the verifier keys that the source publishes. */
   readKeys(): Promise<string[]>

@@ -33,7 +33,7 @@ export function toNextAt({ kind, settings, triedAt, alarm }: Upstream, now: numb
 
 /**
  * Syncs each upstream when it is due. An upstream that was never synced waits for the first sync of those with a higher
- * priority, because the first one to have a name becomes its source. Otherwise no upstream waits for another.
+ * priority, because the first upstream that has a name becomes its source. Otherwise no upstream waits for another.
  */
 export function createSchedule({ clock, list, sync, onError }: ScheduleParts): Schedule {
   const running = new Set<string>()
@@ -59,7 +59,7 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
     if (isOn) cancel = clock.setTimer(untilNextMs, pollAgain)
   }
 
-  /** Starts all due syncs. Returns the time until another one is due, in ms; a running sync polls again at its end. */
+  /** Starts all due syncs. Returns the time until the next is due, in ms; a running sync polls again at its end. */
   function beginDue(upstreams: readonly Upstream[]): number {
     const now = clock.now()
     let untilDueMs = pollMs

@@ -102,7 +102,7 @@ export interface Upstream {
   settings: UpstreamSettings
   /** The API key for reading the upstream, encrypted. */
   credential: Uint8Array | null
-  /** The owner of that key at the upstream, as the upstream reported at the first request. */
+  /** The username of the API key at the upstream, as the upstream reported at the first request. */
   account: string | null
   logOrigin: string | null
   logEpoch: number | null

@@ -41,12 +41,12 @@ const timeoutMsDefault = 30_000
 const retriesDefault = 4
 const pauseMsMaxDefault = 15 * 60_000
 const backoffMs = 250
-/** Deadline for one response with its body: without it, a server that sends a byte at a time never ends. */
+/** Deadline for one response with its body: otherwise, a server that sends a byte at a time would never end. */
 const responseMsMax = 10 * 60_000
 const connectionsMax = 8
 /** Statuses that a retry may change. */
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
-/** The path of a POST that only reads. */
+/** Paths of POST requests that only read. */
 const readingPath = /\/blobs\/batch$/
 
 /** The rate limit of one kind of caller. */
@@ -55,7 +55,7 @@ interface Limiter {
   allowance: Allowance | undefined
 }
 
-/** A response with a transient status, which `pRetry` retries as an error. The last one is returned. */
+/** A response with a transient status, as an error that `pRetry` retries. The last such response is returned. */
 class TransientResponse extends Error {
   readonly response: Response
 
@@ -78,7 +78,7 @@ export class UpstreamFetch {
   readonly fetch: typeof fetch
   readonly #options: UpstreamFetchOptions
   readonly #client: ReturnType<typeof createHttpClient>
-  /** Servers count guests by address, and other callers by key. */
+  /** The rate limits by kind of caller: servers count guests by address, and other callers by key. */
   readonly #limiters = { guest: createCallerLimiter(), key: createCallerLimiter() }
   #requests = 0
   #bytes = 0
@@ -162,7 +162,7 @@ export class UpstreamFetch {
     const limiter = this.#limiters[request.headers.authorization === undefined ? 'guest' : 'key']
     const pauseMs = toPauseMs(limiter.allowance, limiter.inFlight, clock.now())
     if (pauseMs > 0) await this.#pause(pauseMs, url.origin, signal)
-    // Counted at once, so that no other request takes the same last place of the allowance.
+    // Counted before the request is sent, so that no other one takes the same last place of the allowance.
     limiter.inFlight += 1
     const startMs = performance.now()
     try {
@@ -172,7 +172,7 @@ export class UpstreamFetch {
       limiter.allowance = readAllowance(response.headers, clock.now()) ?? limiter.allowance
       const { status, headers } = response
       const answer = new Response(response.bytes.length > 0 ? response.bytes : null, { status, headers })
-      // Errors about a response name its server.
+      // Sets the URL, because errors about a response name its server.
       return Object.defineProperty(answer, 'url', { value: url.href })
     } finally {
       limiter.inFlight -= 1

@@ -33,7 +33,7 @@ export interface OutboxWrite {
 /** Which writes to list. */
 export interface ListWritesOptions {
   readonly upstream?: string
-  /** Default: pending and in conflict. */
+  /** The states to list. Default: pending and in conflict. */
   readonly states?: readonly UpstreamWriteRow['state'][]
   /** Default: 100. */
   readonly limit?: number
@@ -50,7 +50,7 @@ export interface LinkedAccount {
   readonly createdAt: number
 }
 
-/** The writes of this node that upstreams receive too. */
+/** The writes of this node that are also sent to upstreams. */
 export interface MirrorOutbox {
   /** Lists writes, oldest first. */
   list(options?: ListWritesOptions): Promise<OutboxWrite[]>

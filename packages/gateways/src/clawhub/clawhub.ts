@@ -13,7 +13,7 @@ import { deleteClawhubSkill, deleteVersion, withdrawRoutes } from './withdraw-ro
  * in this registry respond with a text that names an alternative.
  */
 export const clawhub: Gateway = (host) => {
-  // Paths whose methods belong to several areas.
+  // Paths whose methods are implemented in several files.
   const shared: RouteTable = {
     '/api/v1/skills': { GET: listSkills, POST: publishUploads },
     '/api/v1/skills/:slug': { GET: inspectSkill, DELETE: deleteClawhubSkill },
@@ -24,8 +24,8 @@ export const clawhub: Gateway = (host) => {
 }
 
 /**
- * The document by which the program finds the API of a site. Guests may read the document on a private node too,
- * because a sign-in begins with it.
+ * The document by which `clawhub` finds the API of a site. Guests may read the document on a private node too, because
+ * a sign-in begins with it.
  */
 function toDiscovery(host: GatewayHost): GatewayRoute[] {
   return ['clawhub', 'clawdhub'].map((name) => ({

@@ -3,14 +3,14 @@ import { requireText, readTextField } from '../body-fields.ts'
 import { answerOk, type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
-/** The caller, stars, reports, and the installs that clients announce. */
+/** Routes for the caller, stars, reports, and the installs that clients announce. */
 export const communityRoutes: RouteTable = {
   '/api/v1/whoami': { GET: showCaller },
   '/api/v1/stars/:slug': { POST: starClawhubSkill, DELETE: unstarClawhubSkill },
   '/api/v1/skills/:slug/report': { POST: reportClawhubSkill },
   '/api/v1/skills/-/reports': { GET: listClawhubReports },
   '/api/v1/skills/-/reports/:id/triage': { POST: decideClawhubReport },
-  // Nothing to do: the download of the files was already counted.
+  // Ignores announced installs, because the download of the files was already counted.
   '/api/cli/telemetry/install': { POST: answerOk },
 }
 
@@ -33,7 +33,7 @@ async function unstarClawhubSkill(asked: Asked) {
   return toClawhubAnswer({ ok: true, unstarred: true, alreadyUnstarred: !starred })
 }
 
-/** Maximum length of a reason; the rest of a longer text becomes the details. */
+/** Maximum length of the reason of a report; the rest of a longer text becomes the details. */
 const reasonCharactersMax = 100
 
 async function reportClawhubSkill(asked: Asked) {
@@ -51,7 +51,7 @@ async function reportClawhubSkill(asked: Asked) {
 
 const statuses = { open: 'open', upheld: 'confirmed', dismissed: 'dismissed' } as const
 
-/** `clawhub skill reports`, for administrators. */
+/** Lists reports for `clawhub skill reports`, a command of administrators. */
 async function listClawhubReports({ api, query }: Asked) {
   const wanted = query.get('status') ?? 'open'
   const status = Object.entries(statuses).find(([, name]) => name === wanted)?.[0] as keyof typeof statuses | undefined
@@ -76,7 +76,7 @@ async function listClawhubReports({ api, query }: Asked) {
   })
 }
 
-/** Throws `invalid_request` for a decision that the API does not have. */
+/** Hides a reported skill or dismisses the report. Throws `invalid_request` for any other decision. */
 async function decideClawhubReport({ api, params: { id = '' }, readFields }: Asked) {
   const fields = await readFields()
   const [status, action] = [requireText(fields, 'status'), readTextField(fields, 'finalAction') ?? 'none']

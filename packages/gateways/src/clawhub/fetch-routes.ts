@@ -7,7 +7,7 @@ import { readVersionQuery } from './find-routes.ts'
 import { type Asked, baseOf, nameIn, type RouteTable, toClawhubAnswer, toClawhubName } from './route-table.ts'
 import { readListedVersions } from './version-list.ts'
 
-/** The files of a skill, for installs and updates. */
+/** Routes for the files of a skill, which clients read to install or update the skill. */
 export const fetchRoutes: RouteTable = {
   '/api/v1/skills/:slug/file': { GET: sendSkillFile },
   '/api/v1/skills/:slug/install': { GET: resolveInstall },
@@ -21,7 +21,7 @@ async function sendSkillFile(asked: Asked) {
   return toFileAnswer(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
-/** The download URL names the owner and the version, because programs use the URL unchanged. */
+/** Answers where to download the latest version. The URL names the owner and the version: programs use it unchanged. */
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {
@@ -45,8 +45,8 @@ async function downloadSkill(asked: Asked) {
 }
 
 /**
- * Finds the version with the content of a folder. The program also asks for a skill that it is about to publish, so a
- * missing skill is no error.
+ * Finds the version of a skill with the content of a local folder. `clawhub` also asks for a skill that it is about to
+ * publish, so a missing skill is no error.
  */
 async function resolveFingerprint({ api, query }: Asked) {
   const name = nameInQuery(query)

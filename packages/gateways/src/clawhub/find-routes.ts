@@ -15,7 +15,7 @@ import {
   toClawhubVersionSummary,
 } from './shapes.ts'
 
-/** Search, lists, and what is known about a skill. */
+/** Routes for the search, lists of skills, and details of a skill. */
 export const findRoutes: RouteTable = {
   '/api/v1/search': { GET: searchForClient },
   '/api/v1/skills/:slug/moderation': { GET: showSkillModeration },
@@ -31,7 +31,7 @@ async function searchForClient({ api, query }: Asked) {
   return toClawhubAnswer({ results: hits.map(toHit) })
 }
 
-/** Sorts of `clawhub explore`. There is one count for downloads and installs. */
+/** The sorts of `clawhub explore` with those of the API. This registry has one count for downloads and installs. */
 const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new Map([
   ['createdAt', 'recent'],
   ['downloads', 'downloads'],
@@ -131,20 +131,20 @@ async function verifySkill(asked: Asked) {
   })
 }
 
-/** The version of a query; undefined for the latest. The only tag is `latest`. Throws `not_found`. */
+/** The version that a query names; undefined for the latest one. The only tag is `latest`. Throws `not_found`. */
 export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined
   throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)
 }
 
-/** Programs ask for up to 200 items, and get at most the maximum of a page. */
+/** The number of items per page. Programs ask for up to 200, and get at most the maximum of a page. */
 function readPageLimit(query: URLSearchParams): number {
   const asked = Number(query.get('limit') ?? '')
   return Number.isInteger(asked) && asked > 0 ? Math.min(asked, limits.pageSizeMax) : 25
 }
 
-/** Throws `invalid_request` for a cursor that is not from an earlier answer. */
+/** Reads the page number from the cursor. Throws `invalid_request` for a malformed one. */
 function readPageCursor(query: URLSearchParams): number {
   const cursor = query.get('cursor')
   if (cursor === null) return 1

@@ -3,8 +3,8 @@ import type { SkillVersion } from '@skillstead/protocol'
 import { toSha256 } from './shapes.ts'
 
 /**
- * The hash by which the program recognises a version in a folder: of the sorted lines `path:sha256`, without files in
- * paths that begin with a dot, which it does not install from or publish.
+ * The hash by which `clawhub` recognizes a version in a folder: that of the sorted lines `path:sha256`. Leaves out
+ * paths with a segment that begins with a dot, which `clawhub` neither publishes nor installs from.
  */
 export function toFingerprint(files: SkillVersion['files']): string {
   const lines = files

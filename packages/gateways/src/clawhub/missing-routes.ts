@@ -28,8 +28,8 @@ const missing = {
 } as const
 
 /**
- * The routes respond with 404, because the program repeats a request that got 501. The last route also responds to
- * unknown addresses.
+ * The routes respond with 404, because `clawhub` repeats a request that got 501. The last route also responds to
+ * unknown paths.
  */
 export const missingRoutes: readonly GatewayRoute[] = Object.entries(missing).map(([path, text]) => ({
   pattern: `${mountPath}${path}`,

@@ -23,7 +23,7 @@ import {
   readTextList,
 } from './route-table.ts'
 
-/** Publishing: each file is announced and uploaded, then published together with the others. */
+/** Routes for publishing: a client announces and uploads each file, then publishes all files together. */
 export const publishRoutes: RouteTable = {
   '/api/v1/skills/-/upload-url': { POST: announceUpload },
   '/api/v1/uploads/:ticket': { POST: acceptUpload },
@@ -72,7 +72,7 @@ function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
   return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')
 }
 
-/** Undefined for a text that is not a ticket. */
+/** Parses a ticket; undefined for any other text. */
 function readTicket(text: string): Ticket | undefined {
   const ticket = attempt(() => JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown)
   const [userId, size, sha256, endsAt]: unknown[] = Array.isArray(ticket) ? ticket : []
@@ -101,7 +101,7 @@ export async function publishUploads({ host, call, api, readFields }: Asked) {
       await drop()
       return published
     } catch (error) {
-      // After other errors the program repeats the request, so the uploads stay.
+      // After other errors `clawhub` repeats the request, so the uploads stay.
       if (error instanceof RegistryError && error.status < 500 && error.status !== 429) await drop()
       throw error
     }
@@ -118,7 +118,7 @@ export async function publishUploads({ host, call, api, readFields }: Asked) {
   })
 }
 
-/** The id of a user who may publish. */
+/** The id of the calling user. Throws if the caller may not publish. */
 function requireUploader(call: GatewayCall): string {
   requireSignedIn(call)
   authorize(endpoints.publishSkill, call.caller)
@@ -160,7 +160,7 @@ function readUploadedFiles({ files }: Fields): { path: string; storageId: string
 }
 
 /**
- * Finds the SKILL.md, whose name may have any case, as in the program. Throws `invalid_skill` if it is missing or not
+ * Finds the SKILL.md, whose name may have any case, as in `clawhub`. Throws `invalid_skill` if it is missing or not
  * UTF-8.
  */
 function toPackage(given: readonly ArchiveFile[]) {

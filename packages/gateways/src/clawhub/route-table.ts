@@ -26,10 +26,10 @@ export interface Asked {
 export type Work = (asked: Asked) => Promise<Answer>
 
 const methods = ['GET', 'POST', 'DELETE'] as const
-/** The work of each method, by path below {@link mountPath}. */
+/** The function that handles each method, by path below {@link mountPath}. */
 export type RouteTable = Readonly<Record<`/${string}`, Partial<Readonly<Record<(typeof methods)[number], Work>>>>>
 
-/** The routes of a table. */
+/** Converts a table to routes below {@link mountPath}. */
 export function toClawhubRoutes(host: GatewayHost, table: RouteTable): GatewayRoute[] {
   return Object.entries(table).map(([path, works]) => ({
     pattern: `${mountPath}${path}`,
@@ -48,19 +48,19 @@ export function toClawhubRoutes(host: GatewayHost, table: RouteTable): GatewayRo
   }))
 }
 
-/** The program prints the body of an error unchanged. */
+/** An error as plain text, because `clawhub` prints the body of an error unchanged. */
 export function toTextFailure(error: RegistryError) {
   return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(error.message) }
 }
 
-/** An answer of JSON. The program retries an answer without a body. */
+/** A JSON answer. It always has a body, because `clawhub` retries an answer without one. */
 export function toClawhubAnswer(value: object, status = 200): Answer {
   return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(value)) }
 }
 
 export const answerOk: Work = async () => toClawhubAnswer({ ok: true })
 
-/** Refuse guests before their body is read. Throws `unauthorized`. */
+/** Returns the username. Refuses guests before their body is read. Throws `unauthorized`. */
 export function requireSignedIn({ caller }: GatewayCall): string {
   if (caller.kind === 'user') return caller.username
   throw new RegistryError('unauthorized', 'Sign in first: clawhub login --token KEY, with an API key of this node.')

@@ -1,11 +1,11 @@
 import type { Security, Skill, SkillDetails, SkillVersion } from '@skillstead/protocol'
 
-/** The published form of times: milliseconds since 1970. */
+/** Converts a time to milliseconds since 1970, as ClawHub publishes times. */
 export function toMs(timestamp: string): number {
   return Date.parse(timestamp)
 }
 
-/** A skill of a list. */
+/** A skill as an item of a list. */
 export function toListedSkill(skill: Skill) {
   const at = toMs(skill.publishedAt)
   return {
@@ -65,7 +65,7 @@ export function toClawhubVersion(version: SkillVersion) {
   const { security } = version
   return {
     ...toClawhubVersionSummary(version),
-    // The program accepts its own platform's license or none.
+    // `clawhub` accepts only the license of ClawHub or none.
     license: null,
     files: version.files.map(({ path, size, digest }) => ({ path, size, sha256: toSha256(digest) })),
     security: security && {
@@ -88,9 +88,9 @@ const verdicts = { safe: 'clean', caution: 'suspicious', dangerous: 'malicious' 
 const severities = { critical: 'critical', high: 'critical', medium: 'warn', low: 'info', info: 'info' } as const
 
 /**
- * The result of a scan; null for a version that was not scanned. The program asks before it installs a suspicious
- * skill, as the node's own client does for a dangerous one. The program never installs a blocked version, so no version
- * is reported as blocked: the scan policy of the node decides which versions are published.
+ * The result of a scan; null for a version that was not scanned. `clawhub` asks before it installs a suspicious skill,
+ * as the node's own client does for a dangerous one. `clawhub` never installs a blocked version, so no version is
+ * reported as blocked: the scan policy of the node decides which versions are published.
  */
 export function toModeration(security: Security | null) {
   if (security === null) return null

@@ -3,7 +3,7 @@ import { requireText } from '../body-fields.ts'
 import { type Asked, nameIn, requireSignedIn, type RouteTable, toClawhubAnswer, type Work } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
-/** Offers of a skill to another user. */
+/** Routes for offers to transfer a skill to another user. */
 export const transferRoutes: RouteTable = {
   '/api/v1/skills/:slug/transfer': { POST: offerToUser },
   '/api/v1/skills/:slug/transfer/accept': { POST: acceptOffer },
@@ -38,7 +38,7 @@ async function endTransfer(asked: Asked) {
   return toClawhubAnswer({ ok: true, skillSlug: toShortName(name) })
 }
 
-/** Offers do not expire here, but the program requires a time. */
+/** Offers do not expire here, but `clawhub` requires a time of expiry. */
 const shownMs = 365 * 86_400_000
 
 function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {

@@ -2,7 +2,9 @@ import { isRegistryError, RegistryError, type RegistryApi } from '@skillstead/pr
 import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { readAllVersions } from './version-list.ts'
 
-/** A deletion that can be undone. The API's own deletion of a skill is final, so these routes yank versions. */
+/**
+ * Routes that undo a deletion. A deletion by `clawhub` only yanks versions, because the API's own deletion is final.
+ */
 export const withdrawRoutes: RouteTable = {
   '/api/v1/skills/:slug/undelete': { POST: undeleteSkill },
   '/api/v1/skills/:slug/versions/:version/restore': { POST: restoreVersion },
@@ -17,8 +19,8 @@ export async function deleteClawhubSkill(asked: Asked) {
 }
 
 /**
- * Restores every yanked version, also one that was yanked before the deletion. A version that was quarantined since
- * then stays yanked.
+ * Restores every yanked version, also one that was yanked before the deletion. A version that was quarantined after the
+ * deletion stays yanked.
  */
 async function undeleteSkill(asked: Asked) {
   const { api } = asked

@@ -10,7 +10,7 @@ export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): P
   const address = host.addressOf(call)
   const skills = result.skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    // The program installs by the name in SKILL.md, which has no owner.
+    // The program `skills` installs by the name in SKILL.md, which has no owner.
     skillId: toShortName(fullName),
     name: toShortName(fullName),
     installs: downloads,

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import type { GatewayCall, GatewayHost, Params } from '../gateway.ts'
 
-/** The references, the pack, and one round in which a fetch negotiates; each further round costs a request. */
+/**
+ * Number of further requests of a clone that are not charged: for negotiation and the pack. Each one beyond is charged.
+ */
 const uploadsMax = 3
 const advertisedMs = 60_000
 const entriesMax = 20_000
 
 /**
- * Remembers who read the references of which repository within the last minute on this node: the requests that continue
- * such a clone cost no request of the allowance, so that a clone counts as one.
+ * Remembers which callers read the references of which repository within the last minute on this node. The next
+ * requests of such a clone are not charged, so that a clone counts as one request.
  */
 export interface Advertised {
   add(call: GatewayCall, params: Params): void
@@ -18,7 +20,7 @@ export interface Advertised {
 
 export function createAdvertised(host: GatewayHost): Advertised {
   const { clock } = host.context
-  // The resolution would need timers of the machine, which the clock of the registry does not follow.
+  // Another resolution would use timers of the machine, which do not follow the clock of the registry.
   const left = new LRUCache<string, { count: number }>({
     max: entriesMax,
     ttl: advertisedMs,

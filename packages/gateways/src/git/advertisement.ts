@@ -1,10 +1,10 @@
 import { flushPacket, toPacket } from './pkt-line.ts'
 import { findHead, mainRef, type Repository } from './repository.ts'
 
-/** Versions of the protocol; `Git-Protocol` selects one. */
+/** Versions of git's wire protocol; the header `Git-Protocol` selects one. */
 export type ProtocolVersion = 0 | 1 | 2
 
-/** The same on every node, so that the responses of nodes with different versions are equal. */
+/** The name of the server: the same on every node, so that the responses of nodes with different versions are equal. */
 const agent = 'agent=skillstead'
 
 /** Capabilities of versions 0 and 1. */

@@ -1,8 +1,8 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 
 /**
- * Lets each caller do some work at a time; further work of the caller waits. All work shares the slices of the event
- * loop in turn: without turns, a caller with a hundred clones would have a hundred times the share of another caller.
+ * Runs a limited number of tasks of each caller at a time; further ones wait. All tasks share the slices of the event
+ * loop in turn: without the limit, a caller with a hundred clones would have a hundred times the share of another.
  */
 export interface CallerTurns {
   /** Throws the reason of the signal if the client is gone when its turn comes. */

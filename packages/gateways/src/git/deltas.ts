@@ -4,11 +4,13 @@ export interface DeltaWriter {
   copy(at: number, bytes: number): void
   /** Adds an instruction: the next bytes of the object are `bytes`. */
   insert(bytes: Uint8Array): void
-  /** Returns the delta. Its instructions must make an object of `targetBytes` bytes from a base of `baseBytes` bytes. */
+  /**
+   * Returns the delta, whose instructions must make an object of `targetBytes` bytes from a base of `baseBytes` bytes.
+   */
   end(baseBytes: number, targetBytes: number): Buffer
 }
 
-/** The limit that git itself uses: not every client understands a size of three bytes. */
+/** Maximum size of a copy instruction, as in git: not every client understands a size of three bytes. */
 const copyBytesMax = 0xff_ff
 const insertBytesMax = 127
 
@@ -51,7 +53,7 @@ export function createDeltaWriter(): DeltaWriter {
   }
 }
 
-/** An instruction with the bytes of the offset and the size that are not 0, which its first byte names. */
+/** A copy instruction. Its first byte names which bytes of the offset and the size follow: those that are not 0. */
 function toCopy(at: number, bytes: number): Buffer {
   const instruction = [0x80]
   for (const [i, value] of [at, at >>> 8, at >>> 16, at >>> 24, bytes, bytes >>> 8].entries()) {
@@ -63,7 +65,7 @@ function toCopy(at: number, bytes: number): Buffer {
   return Buffer.from(instruction)
 }
 
-/** Seven bits per byte, lowest first. */
+/** Encodes a size with seven bits per byte, lowest first. */
 function encodeDeltaSize(value: number): Buffer {
   const size: number[] = []
   let rest = value

@@ -10,7 +10,7 @@ export interface TextForm<Item> {
   readonly kind: 'tree' | 'blob'
   /** The bytes before and after the parts, for the current items. */
   toFrames(): readonly [before: Uint8Array, after: Uint8Array]
-  /** Orders the parts; another item with the same key replaces a part. */
+  /** The key by which parts are ordered. A later item with the same key replaces the part. */
   toKey(item: Item): string
   toPart(item: Item): Uint8Array
 }
@@ -19,9 +19,9 @@ export interface TextForm<Item> {
 export interface GeneratedText<Item> {
   /** Adds or replaces an item. */
   put(item: Item): void
-  /** The object, after items were put. */
+  /** The id and size of the object with all items so far. */
   toHash(): TextHash
-  /** Adds or replaces an item, and returns the object with the delta that makes it from the one before. */
+  /** Adds or replaces an item. Returns the new object, and the delta that makes it from the previous one. */
   change(item: Item): TextHash & { readonly delta: Uint8Array }
   toBytes(): Uint8Array
 }
@@ -32,7 +32,7 @@ interface TextHash {
 }
 
 export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
-  /** The items that were put before the parts are first used: inserting them one by one would take longer. */
+  /** The parts of items that were put before the first use: inserting them one by one would take longer. */
   const first = new Map<string, Uint8Array>()
   let opened: SortedParts | undefined
   const open = () => (opened ??= createSortedParts(first))

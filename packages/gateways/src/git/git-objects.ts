@@ -48,12 +48,12 @@ export function toUnixSeconds({ at }: Signature): number {
   return Math.max(0, Math.floor(at / 1000))
 }
 
-/** The address is one that never receives mail (RFC 2606). */
+/** The author of a commit or tag with its time. The mail address never receives mail (RFC 2606). */
 function toSignature(by: Signature): string {
   return `${by.name} <${by.name}@users.noreply.invalid> ${toUnixSeconds(by)} +0000`
 }
 
-/** A tree with one more file. */
+/** Adds a file to a tree. */
 export function addToTree({ bytes }: GitObject, { path, id }: TreeEntry): GitObject {
   const tree = Buffer.from(bytes)
   const name = Buffer.from(path)

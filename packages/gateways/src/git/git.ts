@@ -24,7 +24,7 @@ import { toSkillRepository } from './skill-repository.ts'
 import { answerUpload, sendsHead } from './upload-pack.ts'
 import { type ChargeVersions, createBlobSource, createVersionTrees, type VersionTrees } from './version-trees.ts'
 
-/** The repository that an address names. */
+/** The repository that a URL names. */
 type Address =
   | { readonly of: 'skill'; readonly owner: string; readonly name: string }
   | { readonly of: 'owner'; readonly owner: string }
@@ -44,7 +44,7 @@ interface Parts {
   readonly entries: PackEntries
   /** The queue for the work before a response begins. */
   readonly turns: CallerTurns
-  /** The repositories whose references callers have read, which paid for the clone. */
+  /** The repositories whose references callers have read: that request was charged for the whole clone. */
   readonly advertised: Advertised
   /** The packs that are being made or sent. */
   readonly sent: PacksSent
@@ -122,7 +122,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
   }
 }
 
-/** The response depends on the requested version of the protocol. */
+/** The references depend on the requested version of the protocol. */
 const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
 
 /** `POST git-upload-pack`. */
@@ -156,24 +156,26 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
   }
 }
 
-/** The client is gone. */
+/** The answer if the client is gone. */
 const nothing = toPackAnswer(Buffer.alloc(0))
 
 function toPackAnswer(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
 }
 
-/** Repositories that are read and packs that are planned for one caller at a time. */
+/** How many repositories are read and packs are planned for one caller at a time. */
 const turnsMax = 2
 
 function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => Promise<Result>): Promise<Result> {
   return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
-/** Time limit of a pack: otherwise clients that read a few bytes at a time would hold theirs for hours. */
+/** Time limit for sending a pack: otherwise clients that read a few bytes at a time would hold packs for hours. */
 const sendingMs = 30 * 60_000
 
-/** Returns what ends the pack. It ends at the latest after its time limit, which also closes its connection. */
+/**
+ * Counts a pack as being sent until the returned function is called. After its time limit, the connection is closed.
+ */
 function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
   const end = sent.begin(host.limitKeyOf(call))
   const timer = setTimeout(() => host.hangUp(call), sendingMs)
@@ -184,7 +186,9 @@ function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
   }
 }
 
-/** Charges a pack, and counts a download if it has the latest version. Nothing is read before the client reads. */
+/**
+ * Charges a pack, and counts a download if it has the latest version. No file is read before the client reads the pack.
+ */
 async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
   const { host, entries, trees } = parts
   const { signal } = call.request
@@ -207,7 +211,9 @@ async function spendPack(host: GatewayHost, call: GatewayCall, bytes: number): P
   }
 }
 
-/** What listing the files of a version costs of the allowance for downloads, in addition to the bytes that are sent. */
+/**
+ * Bytes charged to the download allowance for listing the files of a version, in addition to the bytes that are sent.
+ */
 const versionBytes = 4096
 
 function toCharge(host: GatewayHost, call: GatewayCall): ChargeVersions {
@@ -221,7 +227,7 @@ function toGitErrorText(host: GatewayHost, call: GatewayCall, error: unknown): s
   return `The node failed to send the pack. It logged the error with the request id ${call.requestId}.`
 }
 
-/** Accepts names with and without `.git`, as other servers do. */
+/** Parses the path of a repository, with or without `.git`, as other servers do. */
 function parseRepositoryAddress({ owner, repository = '' }: Params): Address {
   const name = repository.replace(/\.git$/, '')
   if (owner === undefined) return { of: 'owner', owner: name }
@@ -234,8 +240,8 @@ function toGitEndpoint(params: Params) {
 }
 
 /**
- * A repository that does not exist, and one that the caller may not read, are the same to a guest: git then asks for a
- * password.
+ * Finds a repository. A guest gets the same error for one that does not exist and one that guests may not read: git
+ * then asks for a password.
  */
 async function findRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host } = parts

@@ -8,23 +8,23 @@ import type { PackObject, StoredBlob } from './repository.ts'
 
 /** Reads stored files. */
 export interface BlobSource {
-  /** The bytes by digest. */
+  /** Yields the bytes of stored files by digest. */
   read(blobs: readonly StoredBlob[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
-  /** A part of the bytes as they are stored: raw deflate (RFC 1951), or not compressed. */
+  /** A part of a file as it is stored: raw deflate (RFC 1951), or not compressed. */
   readPart(digest: string, part: { from: number; bytesMax: number }): Promise<BlobPart>
 }
 
-/** Reading the clock costs as much as reading a cached object. */
+/** Objects between two readings of the clock: one costs as much as reading a cached object. */
 const objectsPerCheck = 16
-/** Compressed objects of all responses. */
+/** Maximum size of the cache of compressed objects, which all responses share. */
 const cacheBytesMax = 64 * 1024 * 1024
-/** A larger file is sent in parts as it is stored. */
+/** From this size on, a file is sent in parts as it is stored. */
 const largeBytesMin = 256 * 1024
 const partBytesMax = 256 * 1024
-/** Cached parts of large files. */
+/** Maximum size of the cache of parts of large files. */
 const partsBytesMax = 48 * 1024 * 1024
 const checksumsMax = 10_000
-/** Stored files that are read at once. */
+/** Limits of the stored files that are read at once. */
 const batchBytesMax = 256 * 1024
 const batchFilesMax = 64
 /** From this size on, compression runs in another thread. */
@@ -55,8 +55,8 @@ export class PackEntries {
   }
 
   /**
-   * The entries of objects, in order; large ones in parts, of which a client that reads slowly occupies one. Throws the
-   * reason of the signal if the client is gone.
+   * The entries of objects, in order; large ones in parts, so that a client that reads slowly occupies only one part.
+   * Throws the reason of the signal if the client is gone.
    */
   async *read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     let loaded = new Map<string, Uint8Array>()
@@ -137,7 +137,7 @@ class LargeEntries {
     yield checksum
   }
 
-  /** The last bytes of a zlib stream (RFC 1950) with the content of a file. */
+  /** Reads or computes the checksum that ends a zlib stream (RFC 1950) with the content of a file. */
   #readChecksum(blob: StoredBlob): Promise<Uint8Array> {
     return this.#inTurn(async () => {
       const known = this.#checksums.get(blob.digest)
@@ -165,10 +165,10 @@ function toObjectKey(object: PackObject): string {
   return object.kind === 'delta' ? `${object.id} ${object.base}` : object.id
 }
 
-/** Bytes of a cached entry in addition to its own. */
+/** Memory of a cached entry in addition to its bytes. */
 const overheadBytes = 200
 
-/** The next stored files from a place of the list on. */
+/** The next batch of stored files, from the index `from` on. */
 function toBatch(objects: readonly PackObject[], from: number): StoredBlob[] {
   const batch: StoredBlob[] = []
   let bytes = 0
@@ -182,7 +182,7 @@ function toBatch(objects: readonly PackObject[], from: number): StoredBlob[] {
   return batch
 }
 
-/** One chunk of the right size: by default zlib allocates and clears 16 kB for each small file. */
+/** Compresses bytes to one chunk of the right size: by default zlib allocates and clears 16 kB for each small file. */
 function compressObject(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array {
   const options = { level: 1, chunkSize: Math.max(chunkBytesMin, bytes.length) }
   if (bytes.length >= threadBytesMin) return deflateInThread(bytes, options)
@@ -212,7 +212,7 @@ const entryKinds = { ...objectKinds, delta: 7 } as const
 
 /**
  * The start of an entry, before the compressed bytes: the kind in three bits, and the size in 4 and then 7 bits per
- * byte, lowest first; the id of the base of a delta.
+ * byte, lowest first; for a delta, then the id of its base.
  */
 function toEntryHeader(kind: keyof typeof entryKinds, size: number, base = ''): Uint8Array {
   const header: number[] = []
@@ -228,7 +228,9 @@ function toEntryHeader(kind: keyof typeof entryKinds, size: number, base = ''): 
 const idBytes = 20
 const offsetDeltaKind = 6
 
-/** A delta that names its base by the bytes from the start of the base's entry to its own, in place of an id. */
+/**
+ * Converts the entry of a delta to one that names its base by the bytes between the starts of both entries, not by id.
+ */
 export function toOffsetDelta(entry: Uint8Array, distance: number): Uint8Array {
   const headBytes = entry.findIndex((byte) => byte < 128) + 1
   const head = Buffer.copyBytesFrom(entry, 0, headBytes)
@@ -236,7 +238,10 @@ export function toOffsetDelta(entry: Uint8Array, distance: number): Uint8Array {
   return Buffer.concat([head, toDistance(distance), entry.subarray(headBytes + idBytes)])
 }
 
-/** Seven bits per byte, highest first; each further byte stands for at least one (gitformat-pack, "offset encoding"). */
+/**
+ * Encodes a distance: seven bits per byte, highest first; each further byte stands for at least one (gitformat-pack,
+ * "offset encoding").
+ */
 function toDistance(distance: number): Buffer {
   const bytes = [distance % 128]
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))

@@ -6,9 +6,9 @@ import type { Commit, CommitVersion, PackObject } from './repository.ts'
 import type { Selection } from './select-commits.ts'
 import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
-/** A longer chain of deltas would cost clients much to read its last object. */
+/** Maximum length of a chain of deltas: a longer one would cost clients much to read its last object. */
 const deltaDepthMax = 64
-/** For clients that read no offsets: go-git 5.4 finds a base by its id only among whole objects. */
+/** The same for clients that read no offsets: go-git 5.4 finds a base by its id only among whole objects. */
 const idDeltaDepthMax = 1
 
 /**
@@ -18,9 +18,9 @@ const idDeltaDepthMax = 1
 export interface PackPlan {
   /** Commits, tags and generated trees and files. */
   readonly objects: readonly PackObject[]
-  /** Whether deltas name a base in the pack by its place. */
+  /** Whether deltas name a base in the pack by its offset. */
   readonly hasOffsets: boolean
-  /** The versions whose objects follow. */
+  /** The versions whose trees and blobs follow `objects`. */
   readonly versions: readonly PlannedVersion[]
   readonly count: number
   /** Bytes of the files, objects and deltas before compression. */
@@ -29,7 +29,7 @@ export interface PackPlan {
 
 interface PlannedVersion {
   readonly version: CommitVersion
-  /** For each object of the version, whether the pack has it from here. */
+  /** For each object of the version, whether the pack takes it from this version. */
   readonly isSent: Uint8Array
 }
 
@@ -43,9 +43,9 @@ interface Planning {
 }
 
 /**
- * Lists the objects of a selection, each once: commits and tags, the generated trees and files, then the trees and blobs
- * of versions that the client lacks. The base of a delta is before it; only with `isThin` it may be an object that the
- * client has. A version is listed once, whatever number of commits have it, after it was charged.
+ * Lists the objects of a selection, each once: commits and tags, the generated trees and files, then the trees and
+ * blobs of versions that the client lacks. The base of a delta comes before the delta; only with `isThin` may it be an
+ * object that the client has. A version is charged and listed once, however many commits have it.
  */
 export async function planPack(selection: Selection, planning: Planning): Promise<PackPlan> {
   const { readContent, charge, signal } = planning
@@ -79,14 +79,14 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   return { objects: [...objects.values()], hasOffsets: selection.readsOffsets, versions, count, bytes }
 }
 
-/** A pack without the objects of a version would break the clone. */
+/** The error for a version without objects: a pack without them would break the clone. */
 const deletedMeanwhile = 'A version was deleted meanwhile. Fetch again.'
 
 function toObjectSize(object: PackObject): number {
   return 'bytes' in object ? object.bytes.length : object.size
 }
 
-/** Whether the client has the objects of the parent, or gets them. */
+/** Whether the client has the objects of a commit's parent, or gets them with this pack. */
 type IsContinued = (commit: Commit) => boolean
 
 function createIsContinued({ commits, known }: Selection): IsContinued {
@@ -124,8 +124,8 @@ async function listTexts(
 }
 
 /**
- * The versions to send, and those of the client with which they may share objects: those in the same folders. Each
- * digest is there once.
+ * The versions to send (`sent`), and the versions of the client in the same folders (`had`), with which they may share
+ * objects. Each digest occurs once.
  */
 async function selectVersionsToSend(
   { history, commits, known }: Selection,
@@ -144,8 +144,8 @@ async function selectVersionsToSend(
 }
 
 /**
- * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version is
- * in one of the commits if there is one between the version and the next one in its folder.
+ * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version
+ * is in one of the commits if such a commit lies between the version and the next one in its folder.
  */
 async function listCommitVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
   const versions = new Map<string, CommitVersion>()
@@ -168,7 +168,7 @@ async function listCommitVersions(history: readonly Commit[], commits: ReadonlyS
   return versions
 }
 
-/** Objects of versions that are listed at once. */
+/** Number of objects of versions that are listed at once. */
 const listedObjectsMax = 256
 
 /** A pack (gitformat-pack), version 2. */
@@ -184,7 +184,7 @@ export async function* writePack(
   head.writeUInt32BE(count, 8)
   hash.update(head)
   yield head
-  /** The places of the objects that may be bases, by id. */
+  /** The offsets in the pack of objects that may be bases of deltas, by id. */
   const places = new Map<string, number>()
   let at = head.length
   let index = 0

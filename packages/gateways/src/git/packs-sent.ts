@@ -2,7 +2,10 @@ import { RegistryError } from '@skillstead/protocol'
 
 /** Limits the packs that are being made or sent: a client that reads slowly occupies some memory for minutes. */
 export interface PacksSent {
-  /** Returns what ends the pack. Throws `rate_limited` for too many of the caller, and `overloaded` for too many. */
+  /**
+   * Counts a pack until the returned function is called. Throws `rate_limited` for too many packs of the caller, and
+   * `overloaded` for too many in all.
+   */
   begin(caller: string): () => void
 }
 
@@ -38,7 +41,7 @@ export function createPacksSent(): PacksSent {
   }
 }
 
-/** Reports the end of a stream. A generator that was never started would not report that it was abandoned. */
+/** Reports the end of a stream. Is no generator, because one that was never started would not report its end. */
 export function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
   const next = async () => {
     try {

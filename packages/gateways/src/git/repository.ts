@@ -22,7 +22,7 @@ interface DeltaObject {
   readonly id: string
   readonly base: string
   readonly bytes: Uint8Array
-  /** For a client that has no base. */
+  /** The whole object, for a client that lacks the base. */
   readonly whole: GeneratedObject
 }
 
@@ -33,7 +33,7 @@ export type PackObject = GitObject | StoredBlob | GeneratedObject | DeltaObject
 export interface CommitVersion {
   readonly id: string
   readonly digest: string
-  /** A later version in the same folder replaces it. */
+  /** The folder of the version. A later version in the same folder replaces this one. */
   readonly folder: string
 }
 
@@ -77,7 +77,7 @@ export const mainRef = 'refs/heads/main'
 export interface Repository {
   /** Sorted by name, without HEAD, which is a symbolic reference to {@link mainRef}. */
   readonly refs: readonly Ref[]
-  /** In the order of the history, oldest first. */
+  /** The commits by id, in the order of the history, oldest first. */
   readonly commits: ReadonlyMap<string, Commit>
   readonly tags: ReadonlyMap<string, Tag>
 }
@@ -87,7 +87,7 @@ export function findHead({ refs }: Repository): string | undefined {
   return refs.find(({ name }) => name === mainRef)?.id
 }
 
-/** The commit that an object id means; undefined if the repository has no such commit or tag. */
+/** The commit that an object id names, directly or by a tag; undefined if the repository has no such commit or tag. */
 export function findCommit({ commits, tags }: Repository, id: string): string | undefined {
   return commits.has(id) ? id : tags.get(id)?.commit
 }

@@ -3,13 +3,13 @@ import { gunzip } from 'node:zlib'
 import { RegistryError, readErrorCode } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
-/** Bytes of a request, before and after decompression: about 40,000 lines with an object id. */
+/** Maximum bytes of a request, before and after decompression: about 40,000 lines with an object id. */
 const bodyBytesMax = 2 * 1024 * 1024
 const gunzipInThread = promisify(gunzip)
 
 /**
- * Reads the body of `git-upload-pack`; git compresses larger ones. Throws `payload_too_large`, `invalid_request` and
- * `unsupported_media_type`.
+ * Reads the body of `git-upload-pack`; which git compresses if it is large. Throws `payload_too_large`,
+ * `invalid_request` and `unsupported_media_type`.
  */
 export async function readUploadBody(host: GatewayHost, call: GatewayCall): Promise<Uint8Array> {
   const type = call.header('content-type')?.split(';')[0]!.trim().toLowerCase()

@@ -4,11 +4,11 @@ import { createPluginFolders } from '@skillstead/skill-format/archives'
 
 /** A version that changed what a repository of several skills contains. */
 export interface PlacedVersion extends RepositoryVersion {
-  /** Below `skills/`. */
+  /** The folder of the skill below `skills/`. */
   readonly folder: string
 }
 
-/** The changes of a repository that its history has. */
+/** The changes that the history of a repository contains. */
 export interface ScopeChanges {
   /** The state before the first change: a version of each skill. The first commit contains this state too. */
   readonly base: readonly PlacedVersion[]
@@ -33,7 +33,7 @@ export async function selectChanges(
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
-/** About half of the cache of histories, unless descriptions are long. */
+/** Limits of a history. The largest one takes about half of the cache of histories, unless descriptions are long. */
 const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128
@@ -50,7 +50,9 @@ function findFirstFittingChange(changes: readonly PlacedVersion[], skills: numbe
   return Math.min(Math.ceil((changes.length - fitting) / step) * step, changes.length - 1)
 }
 
-/** A folder depends only on earlier versions, so that it stays when a skill is added. */
+/**
+ * Places each version in the folder of its skill, which earlier versions alone determine: new skills move no folder.
+ */
 async function placeVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const current = new Map<string, PlacedVersion>()
   const toFolder = createPluginFolders()

@@ -14,7 +14,7 @@ export interface ScopeCommit {
   readonly commit: Commit
   /** The generated trees and files, as in the state. */
   readonly texts: readonly GeneratedObject[]
-  /** Memory, roughly. */
+  /** Approximate memory in bytes. */
   readonly bytes: number
 }
 
@@ -101,7 +101,7 @@ function listCurrent(last: ScopeCommit): ScopeChange[] {
   return [...current.values()]
 }
 
-/** A state of which only one text is up to date, and the commit that has it. */
+/** A state of which only one text is up to date, and the last commit that the text contains. */
 interface TextState {
   readonly state: ScopeState
   commit: ScopeCommit
@@ -113,7 +113,7 @@ function createTextReader(name: string, index: number): (commit: ScopeCommit) =>
   let idle: TextState | undefined
   return async (commit) => {
     const from = idle
-    // No other response may change the state meanwhile.
+    // No other response may use the state meanwhile.
     idle = undefined
     const since = from && listSince(from.commit, commit)
     const { state } = since ? from : { state: createScopeState(name) }
@@ -124,7 +124,9 @@ function createTextReader(name: string, index: number): (commit: ScopeCommit) =>
   }
 }
 
-/** The changes from one commit to a later one, oldest first. Undefined if starting again takes less. */
+/**
+ * The changes from one commit to a later one, oldest first. Undefined if starting from an empty state takes less work.
+ */
 function listSince(from: ScopeCommit, to: ScopeCommit): ScopeChange[] | undefined {
   const changes: ScopeChange[] = []
   for (let at: ScopeCommit | undefined = to; at !== from; at = at.previous) {

@@ -7,7 +7,7 @@ import type { TreeEntry } from './git-objects.ts'
 
 /** A version as a change of a repository with several skills. */
 export interface ScopeChange extends RepositoryVersion {
-  /** Below `skills/`. */
+  /** The folder of the skill below `skills/`. */
   readonly folder: string
   /** The id of the version's root tree. */
   readonly tree: string
@@ -31,11 +31,11 @@ interface ScopeText {
 /** The content of a repository after some changes. Commits have the texts in this order. */
 export interface ScopeState {
   readonly texts: readonly ScopeText[]
-  /** Notes the facts of a change, before the texts change. */
+  /** Stores the facts of a change that texts need; called before the texts change. */
   add(change: ScopeChange): void
 }
 
-/** `name`: the owner, or the slug of the pack. */
+/** Creates the state of an empty repository. `name`: the owner, or the slug of the pack. */
 export function createScopeState(name: string): ScopeState {
   const skills = createPluginFacts()
   const description = `Skills of ${name}`

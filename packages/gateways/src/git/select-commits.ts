@@ -8,7 +8,7 @@ export interface Selection {
   readonly history: readonly Commit[]
   readonly commits: readonly Commit[]
   readonly tags: readonly Tag[]
-  /** Commits of the client whose trees it has, so that their objects are left out. */
+  /** Commits whose trees the client has, so that their objects are left out. */
   readonly known: readonly Commit[]
   /** Whether the bases of deltas may be objects that only the client has. */
   readonly isThin: boolean
@@ -42,7 +42,7 @@ export function isEnough(repository: Repository, { wants }: FetchRequest, common
   })
 }
 
-/** A client wants each reference at most once, and further commits only if their ids were given to it. */
+/** Maximum number of wants in addition to one per reference: for commits whose ids the client was given. */
 const furtherWantsMax = 512
 
 /** Selects the commits and tags for a request. Throws {@link GitError} for objects that are not in the repository. */
@@ -145,7 +145,7 @@ function takeDepth(repository: Repository, tips: readonly string[], depth: numbe
   for (let at = 0; at < depth && level.length > 0; at++) {
     const next: string[] = []
     for (const id of level) {
-      // Commits are taken in the order of their depth: a commit that was taken has all that this one would add.
+      // Commits are taken in the order of their depth, so all that would follow this one was taken already.
       if (taken.has(id)) continue
       taken.add(id)
       const { parent } = repository.commits.get(id)!

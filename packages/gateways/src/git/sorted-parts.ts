@@ -15,12 +15,12 @@ export interface SortedParts {
 
 export function createSortedParts(first: ReadonlyMap<string, Uint8Array>): SortedParts {
   const keys = [...first.keys()].toSorted()
-  /** The length of each part. */
+  /** The length of each part, in the order of `keys`. */
   const lengths = keys.map((key) => first.get(key)!.length)
   let buffer = Buffer.concat(keys.map((key) => first.get(key)!))
   let length = buffer.length
 
-  /** The place of the first key that is not lower. */
+  /** The index of the first key that is not lower than `key`. */
   function find(key: string): number {
     let [low, high] = [0, keys.length]
     while (low < high) {

@@ -36,7 +36,10 @@ export async function answerUpload(
   }
 }
 
-/** With more prefixes all references are listed, as git does, because each prefix is compared with each reference. */
+/**
+ * Maximum number of prefixes. With more, all references are listed, as git does, because each prefix is compared with
+ * each reference.
+ */
 const prefixesMax = 64
 
 /** Version 2, `ls-refs`: unknown arguments are ignored. */
@@ -77,7 +80,7 @@ function answerFetch(repository: Repository, request: FetchRequest): UploadRespo
   return { head: Buffer.concat(parts), selection, bandBytesMax }
 }
 
-/** Versions 0 and 1. */
+/** Answers a request of version 0 or 1. */
 function answerClassic(repository: Repository, request: ClassicRequest): UploadResponse {
   if (request.wants.size === 0) return { head: Buffer.alloc(0) }
   const selection = selectCommits(repository, request)
@@ -89,7 +92,7 @@ function answerClassic(repository: Repository, request: ClassicRequest): UploadR
   if (!sendsPack) return { head }
   const { capabilities } = request
   if (capabilities.has('side-band-64k')) return { head, selection, bandBytesMax }
-  // The older capability allows packets of 1,000 bytes.
+  // The older capability `side-band` allows packets of 1,000 bytes.
   return capabilities.has('side-band') ? { head, selection, bandBytesMax: 995 } : { head, selection }
 }
 

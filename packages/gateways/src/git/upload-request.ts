@@ -15,7 +15,7 @@ export interface FetchRequest {
   readonly isThin: boolean
   /** Whether the client reads deltas that name their base by its place in the pack. */
   readonly readsOffsets: boolean
-  /** How many commits from the tips, or below the client's shallow commits if `isRelative`. */
+  /** Maximum number of commits from the tips on, or below the client's shallow commits if `isRelative`. */
   readonly depth: number | undefined
   readonly isRelative: boolean
   /** Only commits from this time on, in seconds since 1970. */
@@ -157,7 +157,7 @@ async function parseFetch(lines: readonly string[], signal: AbortSignal): Promis
     else if (line === 'deepen-relative') request.isRelative = true
     else if (line === 'thin-pack') request.isThin = true
     else if (line === 'ofs-delta') request.readsOffsets = true
-    // No progress is sent.
+    // `no-progress` is ignored, because the node never sends progress.
     else if (line !== 'no-progress' && !request.take(line)) {
       throw new GitError(`The argument ${quotePacket(line)} of fetch is not supported.`)
     }

@@ -32,11 +32,13 @@ export interface ForRequest {
 
 /** The trees of versions, computed once per process as long as the caches have room. */
 export interface VersionTrees {
-  /** The root trees, by digest. Leaves out quarantined versions. Charges those that have to be read. */
+  /**
+   * The root trees by the digests of versions. Leaves out quarantined versions. Charges versions that have to be read.
+   */
   findRoots(versions: readonly TreeVersion[], request?: ForRequest): Promise<ReadonlyMap<string, RootTree>>
   /**
-   * All trees and blobs of a version, without the bytes of the blobs. In the folder `''`, the root of a repository, with
-   * the file {@link attributes}.
+   * All trees and blobs of a version, without the bytes of the blobs. For the folder `''`, the root of a repository,
+   * with the file {@link attributes}.
    */
   readContent(version: TreeVersion & { readonly folder: string }): Promise<readonly PackObject[]>
 }
@@ -47,7 +49,7 @@ export const attributesEntry = { path: '.gitattributes', id: attributes.id }
 
 interface RootTree {
   readonly id: string
-  /** The tree with {@link attributes}, as the root of a repository. */
+  /** The id of the tree with {@link attributes}, for the root of a repository. */
   readonly repositoryId: string
   /** See {@link isPluginRoot}. */
   readonly isPluginRoot: boolean
@@ -68,12 +70,15 @@ const versionsPerBatch = 4
 const hashedBytesMax = 1024 * 1024
 
 export function createVersionTrees(context: CatalogueContext): VersionTrees {
-  // With `max`, the two caches would allocate all their room at the start: 5 MB in 20 ms.
-  /** By digest. Versions without readable files are cached by id, because another version may have the same digest. */
+  // `maxSize` in place of `max`, with which the two caches would allocate all their room at the start: 5 MB in 20 ms.
+  /**
+   * By the digest of the version. Those without readable files are cached by id: another version may have the same
+   * digest.
+   */
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
-  /** The root tree of a repository, the root tree, and all other objects. */
+  /** The objects of a version: the root tree with {@link attributes}, the root tree without them, and all others. */
   const contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
     sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),

@@ -39,15 +39,18 @@ export async function answerMessage(
   return { response, body }
 }
 
-/** Whether JSON is at least as welcome as an event stream (RFC 9110, section 12.5.1); no `Accept` welcomes everything. */
+/**
+ * Whether the client prefers JSON to an event stream, or accepts both alike (RFC 9110, section 12.5.1), as without
+ * `Accept`.
+ */
 function prefersJson({ headers }: Request): boolean {
   const negotiator = new Negotiator({ headers: { accept: headers.get('accept') ?? undefined } })
   return negotiator.mediaType(['application/json', 'text/event-stream']) === 'application/json'
 }
 
 /**
- * Answers a message of a revision before 2026-07-28 as JSON, as those allow too (MCP 2025-11-25, Transports). The
- * library demands that a client accepts both types, which many that read only JSON do not say.
+ * Answers a message of a revision before 2026-07-28 as JSON, which these revisions allow too (MCP 2025-11-25,
+ * Transports). The library demands that `Accept` names both types, but many clients that read only JSON name only that.
  */
 async function answerAsJson(server: McpServer, message: object, request: Request): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
@@ -62,7 +65,7 @@ async function answerAsJson(server: McpServer, message: object, request: Request
   }
 }
 
-/** Too many for another text of the answer to contain them, and without padding in base64. */
+/** Size of a placeholder: enough that no other text of the answer contains it, and no padding in base64. */
 const placeholderBytes = 24
 
 function replacePlaceholder(body: Uint8Array, placeholder: string, json: Buffer): Uint8Array {

@@ -10,7 +10,7 @@ import { addTools } from './tools.ts'
 export interface McpServerOptions {
   /** The source of lists: `localCatalogue` for a local registry. Default: one or two API calls per skill. */
   readonly catalogue?: Catalogue
-  /** Least number of skills in a page of `skills/list` and `resources/list`, but the last. Default: 100. */
+  /** Minimum number of skills in a page of `skills/list` and `resources/list`, except the last page. Default: 100. */
   readonly pageSize?: number
   /** Called with internal errors; clients only see that an internal error occurred. */
   readonly onError?: (error: unknown) => void

@@ -9,7 +9,9 @@ export function toToolFailure(error: unknown, onError: OnError): CallToolResult 
   return { content: [{ type: 'text', text: toFailureSentence(error, onError) }], isError: true }
 }
 
-/** The protocol error for a refusal by another method. Invalid parameters are errors that the caller can fix. */
+/**
+ * The protocol error for a failure of a method other than a tool call. Errors of the caller become invalid parameters.
+ */
 export function toProtocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error
   const sentence = toFailureSentence(error, onError)

@@ -59,7 +59,7 @@ function cutToTokens(text: string, tokensMax: number): string {
   return text
 }
 
-/** An ellipsis may split the word before it into more tokens. */
+/** Tokens for an ellipsis, which may split the word before it into more tokens. */
 const ellipsisTokens = 2
 
 /**
@@ -72,7 +72,7 @@ function boundJsonTokens(text: string): number {
   return tokens
 }
 
-/** A word or a part of an identifier with the space before it, up to three digits, or another character. */
+/** Matches a word or a part of an identifier with the space before it, up to three digits, or another character. */
 const piecePattern = / ?(?:[A-Z]?[a-z]+|[A-Z]+)|\d{1,3}|[^]/gu
 
 function countPieceTokens(piece: string): number {
@@ -93,7 +93,7 @@ function isFrequent(piece: string): boolean {
   )
 }
 
-/** Pairs of small letters that are no token, without the second letter: others follow. */
+/** Matches the first letter of each pair of lower-case letters that is no token. Pairs may overlap. */
 const rarePair = /(?=bq|g[kq]|j[vz]|k[qz]|lq|nq|q[fgjkvz]|rj|tq|w[qz]|x[gjkqvw]|yq|z[jqv])/g
 
 /**

@@ -13,7 +13,7 @@ const limits: InFlightLimits = {
   bytesMax: 256 * mebibyte,
   of: 'answers',
 }
-/** Building a response with a file of 10 MiB takes several times that size in memory. */
+/** Methods whose response may be large: one with a file of 10 MiB takes several times that size in memory to build. */
 const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
 const largeAtATime = 4
 /** Larger responses are streamed, and count as in progress until the caller has read them. */

@@ -7,7 +7,7 @@ import {
 import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
 import { toSkillUri } from './skill-uris.ts'
 
-/** As JSON. Lists contain many skills, so a frontmatter that could fill a list alone is left out. */
+/** Maximum length of a frontmatter as JSON: a skill that could fill a list alone is left out. */
 const frontmatterCharactersMax = 65_536
 const keptMax = 2000
 const keptCharactersMax = 8 * 1024 * 1024
@@ -70,7 +70,7 @@ async function readOfferedSkills(
   return readings
 }
 
-/** The validity of a document also depends on the name of the skill. */
+/** The key of a parsed document, whose validity also depends on the name of the skill. */
 function toReadingKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }

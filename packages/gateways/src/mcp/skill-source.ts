@@ -29,7 +29,7 @@ const readMax = 10
 const pageCharactersMax = 1_000_000
 /** A page ends after this number of parts too: a catalogue may have any number of skills that are left out. */
 const partsMax = 10
-/** From this size on, content is put into the encoded answer. */
+/** From this size on, content bypasses the MCP library and is put into the encoded answer. */
 const embeddedBytesMin = 65_536
 
 /** A source whose resources can be listed page by page. */

@@ -7,7 +7,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { toToolFailure, type OnError } from './failures.ts'
 import { toLeanHit } from './lean-hit.ts'
 
-/** Maximum size of a tool result in characters: hosts put it into a context. */
+/** Maximum size of a tool result in characters: hosts put the result into the context of a model. */
 const resultCharactersMax = 2_000_000
 
 interface Tool<Name extends ToolName> {
@@ -83,8 +83,8 @@ export function addTools(server: McpServer, api: RegistryApi, onError: OnError):
 }
 
 /**
- * Return the result as text, which every host gives to its model. Many hosts would add structured content to it, so that
- * the model gets everything twice.
+ * Return the result as text, which every host gives to its model. Many hosts would add structured content to the text,
+ * so that the model gets everything twice.
  */
 function toToolResult(value: object): CallToolResult {
   const text = JSON.stringify(value)
@@ -97,7 +97,7 @@ function toToolResult(value: object): CallToolResult {
   return { content: [{ type: 'text', text }] }
 }
 
-/** Members of a pack that a list shows; its page and `search_skills` have the others. */
+/** Number of members of a pack that a list shows; the page of the pack and `search_skills` have the others. */
 const membersMax = 10
 
 /**

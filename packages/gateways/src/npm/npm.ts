@@ -51,7 +51,7 @@ function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer
   }
 }
 
-/** What `npm audit` and `yarn audit` ask of a registry, of npm 7 and before. */
+/** The paths that `npm audit` and `yarn audit` request, in current and old versions. */
 const auditPaths = [
   '/-/npm/v1/security/advisories/bulk',
   '/-/npm/v1/security/audits',

@@ -1,6 +1,6 @@
 import { isSkillName, isUsername, isVersion } from '@skillstead/protocol'
 
-/** The resource that an address below the registry names. */
+/** The resource that a path below the registry's base path names. */
 export type PackagePath =
   | { readonly of: 'package'; readonly fullName: string }
   | { readonly of: 'tags'; readonly fullName: string }

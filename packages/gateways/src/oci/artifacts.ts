@@ -12,9 +12,12 @@ export interface Repository {
   readonly skill: SkillDetails
 }
 
-/** The artifacts of skills. Each is written again when it is needed; only digests are cached. */
+/** The artifacts of skills. Each is written again when it is requested; only digests are cached. */
 export interface Artifacts {
-  /** The artifact of a version, yanked or not. Undefined if there is none that the caller may read. All throw `recalled`. */
+  /**
+   * The artifact of a version, yanked or not; undefined if the caller may read none. Throws `recalled`, like all
+   * functions here.
+   */
   findByVersion(call: GatewayCall, repository: Repository, version: string): Promise<Artifact | undefined>
   /** The artifact with this digest of its manifest. Throws `overloaded` if the search takes too long. */
   findByManifest(call: GatewayCall, repository: Repository, digest: string): Promise<Artifact | undefined>
@@ -38,7 +41,7 @@ type ListedVersion = SkillDetails['versions'][number]
  */
 const searchedBytesMax = 128 * 1024 * 1024
 const searchedVersionsMax = 200
-/** Place for about 16,000 versions. */
+/** Room for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const digestsBytes = 400
 

@@ -60,8 +60,8 @@ function refuseOther(): never {
 }
 
 /**
- * Most clients decide by this response whether they send their password. Some clients without a password send an empty
- * one, and count as guests.
+ * Answers the base path. By this response most clients decide whether they send their password. Some clients without a
+ * password send an empty one, and count as guests.
  */
 function answerBase(call: GatewayCall): Answer {
   if (isGuest(call) && call.header('authorization') === null) {
@@ -119,8 +119,8 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
 }
 
 /**
- * A skill that does not exist, and one that the caller may not read, are the same to a guest: clients then send their
- * password.
+ * Finds a skill. A guest gets the same error for a skill that does not exist and one that guests may not read: clients
+ * then send their password.
  */
 async function findOciRepository(host: GatewayHost, call: GatewayCall, params: Params): Promise<Repository> {
   const { owner = '', skill: name = '' } = params

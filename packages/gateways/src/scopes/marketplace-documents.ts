@@ -50,7 +50,7 @@ export interface DocumentForm {
   readonly path: string
   /** The texts before and after the list, in a repository whose skills have these plugin names. */
   toFrames(skills: PluginFacts): readonly [before: string, after: string]
-  /** Starts with a separator; empty for a skill that the document leaves out. */
+  /** The text of one skill in the list. Starts with a separator; empty for a skill that the document leaves out. */
   toPart(skill: FolderSkill): string
 }
 
@@ -96,8 +96,8 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
 }
 
 /**
- * Before each part of a document: a plugin is a line. Clients hash each version of a document in a history, so it has
- * no more bytes than needed.
+ * The text before each part of a document, so that a plugin is a line. Clients hash each version of a document in a
+ * history, so documents have no more bytes than needed.
  */
 const partSeparator = ',\n    '
 
@@ -106,7 +106,10 @@ const codexPolicy = {
   category: 'Skills',
 }
 
-/** Not in the root, whose `plugin.json` has another name, nor in the skill's folder: Codex finds no SKILL.md at a root. */
+/**
+ * The root of the plugin is neither the repository, whose `plugin.json` has another name, nor the skill's folder: Codex
+ * finds no SKILL.md at a root.
+ */
 function toCodexPlugin({ name, description, version, source }: FolderSkill) {
   const [root, folder] = source.folder.split('/')
   return {

@@ -4,7 +4,7 @@ import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 const listedMs = 60_000
 const readersMax = 20_000
-/** Other nodes know in which of these periods a list was read. */
+/** Length of a period: other nodes know only in which period a list was read. */
 const periodMs = listedMs / 2
 /** The mark of one period for an address and a scope. */
 const mark = { points: 1, share: Number.MAX_SAFE_INTEGER, isOnce: true }

@@ -4,9 +4,9 @@ import type { DiscoveryScope } from '@skillstead/core/internal'
 export interface ScopePath {
   /** The name for logs and metrics, because the address of a share link contains a secret. */
   readonly endpoint: string
-  /** The part before the folder of an index. */
+  /** The pattern of the path before the folder of an index. */
   readonly pattern: string
-  /** The part of an artifact below that folder. */
+  /** The pattern of the path of an artifact below the folder of an index. */
   readonly artifact: string
   readonly read: (params: Readonly<Record<string, string>>) => DiscoveryScope
 }

@@ -17,10 +17,10 @@ import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'
 
-/** An address below those of a scope, such as an index. */
+/** A path below the path of a scope, such as that of an index. */
 interface ScopeRoute {
   readonly path: ScopePath
-  /** The part of the address below that of the scope. */
+  /** The part of the path below that of the scope. */
   readonly below: string
   readonly admission: Admission
   answer(call: GatewayCall, params: Params): Promise<Answer>
@@ -67,7 +67,7 @@ export async function answerList(
     const skills = await countListed(host.context, scope, call.caller)
     if (skills > 1) await host.spendFile(call, skills - 1)
   }
-  // A share link ends at its time, without a change of the catalogue.
+  // Not cached: a share link expires without a change of the catalogue.
   const readList = () =>
     scope.of === 'share' ? encodeList(make) : host.lists.read(call, [...kind, scope], make, charge)
   const list = await throughUpstreams(host, call, read, readList)
@@ -78,8 +78,8 @@ export async function answerList(
 }
 
 /**
- * Answers with a file of a scope, and charges its bytes. Counts a download, unless the caller already has it, only checks for updates, or read
- * a list of several skills a moment ago.
+ * Answers with a file of a scope, and charges its bytes. Counts a download, unless the caller already has the file,
+ * only checks for updates, or read a list of several skills a moment ago.
  */
 export async function answerFile(
   host: GatewayHost,

@@ -59,7 +59,7 @@ export interface SkillArchives {
 /** Limits the work of a list: 128 MiB take about a second, once per process. */
 const describedBytesMax = 128 * 1024 * 1024
 const versionsMax = 1000
-/** Facts take about 500 bytes, so the cache has place for about 16,000 versions. */
+/** Facts take about 500 bytes, so the cache has room for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const factsBytes = 400
 
@@ -121,7 +121,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       if (host.isKnown(call, etag)) return known
       if (call.method === 'HEAD') return { ...known, contentType: form.contentType }
       await host.spendBytes(call, size)
-      // The files, and two forms of the archive that is written from them.
+      // Memory for the files, and for two forms of the archive that is written from them.
       return host.holding(call, 3 * size, async () => {
         const pack = { fullName, version, digest }
         const body = await form.write(pack, await readPackFiles(apiOf(host, call, { counts: true }), pack))

@@ -13,7 +13,7 @@ import {
 /** The interval of scheduled backups, and how many are retained. */
 export interface BackupPlan {
   readonly everyMs: number
-  /** At least 1. */
+  /** Number of scheduled backups that are retained, at least 1. */
   readonly backupsMax: number
 }
 
@@ -38,7 +38,7 @@ export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | 
   if (!plan) return dropWaiting(parts)
   if (database.path === undefined) throw toUnsupported(database.dialect)
   outbox.handle(topic, {
-    // Only retry delays that end before the next scheduled backup.
+    // Uses only the retry delays that end before the next scheduled backup.
     retryDelaysMs: retryDelaysMs.filter((delayMs) => delayMs < plan.everyMs),
     async handle() {
       try {
@@ -106,7 +106,9 @@ function toJob(dueAt: number) {
   return { topic, payload: {}, uniqueKey: topic, dueAt }
 }
 
-/** A time in the future, from before the clock was set back, is only returned if there is no other. */
+/**
+ * The time of the last backup. One in the future, from before the clock was set back, counts only if there is no other.
+ */
 async function findLastAt({ database, clock }: ExtensionParts): Promise<number | undefined> {
   const all = (await readBackups(findBackupFolder(database)!)).filter(({ scheduled }) => scheduled)
   const times = all.map(({ createdAt }) => Date.parse(createdAt))

@@ -81,7 +81,7 @@ export async function findPartialFiles({ path }: Pick<Database, 'path'>, now: nu
   return files
 }
 
-/** Removes the files; ignores files that are already gone. */
+/** Removes partial files; ignores files that are already gone. */
 export async function removePartialFiles(files: readonly PartialFile[]): Promise<void> {
   for (const { path } of files) await rm(path, { force: true })
 }

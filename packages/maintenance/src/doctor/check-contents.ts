@@ -20,7 +20,7 @@ const pageRows = 500
 /** Bytes read per batch; a single larger file is read on its own. */
 const batchBytesMax = 4 * 1024 * 1024
 
-/** Of a registry with a bucket. */
+/** The advice for a registry with a bucket. */
 const advice = `For files in the bucket: ${lostAdvice} For others: ${restoreAdvice}`
 
 /** Decompresses and hashes every stored file. */

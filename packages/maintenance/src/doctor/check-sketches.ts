@@ -69,7 +69,7 @@ async function readSketch({ database }: CatalogueContext, digest: string): Promi
   return bytes && toSketch(bytes)
 }
 
-/** Shingles of very many skills are stored only for the first ones. */
+/** Shingles that very many skills share are stored only for the first of these skills. */
 async function hasStoredShingles(
   { copies, database }: CatalogueContext,
   num: number,

@@ -11,7 +11,7 @@ import type { Check } from './finding.ts'
 import { repairText } from './skill-texts.ts'
 import { readVersionPages, selectVersionsAfter } from './version-pages.ts'
 
-/** Compares the terms for the search by need with the texts of all versions. */
+/** Compares the terms for the search by described needs with the texts of all versions. */
 export const termsCheck: Check = {
   name: 'terms',
   async run(context, report, faults) {

@@ -31,7 +31,7 @@ export class Faults {
   readonly #sentences = new Set<string>()
   readonly #confirmed: ReadonlySet<string> | undefined
 
-  /** `confirming`: the faults of an earlier run; all other faults are ignored. */
+  /** `confirming`: the faults of an earlier run; only these are collected again. */
   constructor(confirming?: Faults) {
     this.#confirmed = confirming && confirming.#sentences
   }

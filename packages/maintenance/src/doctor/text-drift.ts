@@ -34,8 +34,8 @@ const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summar
 const placesMax = 20_000
 
 /**
- * SQLite's index stores only the positions of words, and returns them in the order of the words. So each skill has a
- * sum over its words and positions, which does not depend on the order, for the stored and the expected text.
+ * SQLite's index stores only the positions of words, and returns them in the order of the words. So the stored and the
+ * expected text of each skill are compared by a sum over words and positions, which does not depend on the order.
  */
 async function compareWords(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const found = await readSums(db)

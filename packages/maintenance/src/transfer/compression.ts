@@ -3,7 +3,7 @@ import * as zlib from 'node:zlib'
 import type { Transform } from 'node:stream'
 
 const chunkSize = 256 * 1024
-/** The contents are already compressed; a higher level would cost time and hardly save space. */
+/** The level is low, because the contents are already compressed: a higher one would hardly save space. */
 const gzipLevel = constants.Z_BEST_SPEED
 
 /** The compressor for a file name: `.gz` and `.zst` are compressed. Throws if this Node.js does not support it. */

@@ -16,7 +16,7 @@ import { readColumns } from './portable-columns.ts'
 
 /**
  * Reads a consistent snapshot of a registry in one transaction, while others may write. Changes nothing and runs no
- * migrations. `used`: the extensions that have tables in it. Throws if its schema is not this program's.
+ * migrations. `used`: the extensions that have tables in the registry. Throws if its schema is not this program's.
  */
 export async function openRegistryReading<T>(
   location: DatabaseLocation,

@@ -2,14 +2,14 @@ import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/intern
 
 /** Tables that are not exported. */
 const leftOut = {
-  /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
+  /** Not exported: sessions last hours, and an old copy must not sign anyone in. */
   sessions: true,
   used_states: true,
-  /** Sign-ins of programs last minutes. */
+  /** Not exported: sign-ins of programs last minutes. */
   sign_ins: true,
   sign_in_guesses: true,
   uploads: true,
-  /** A cache: the node that imports may use another model. */
+  /** Not exported: a cache, and the node that imports may use another model. */
   embeddings: true,
 } as const
 

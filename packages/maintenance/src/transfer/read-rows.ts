@@ -40,7 +40,7 @@ function toTableQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, colu
   const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
-  // By code points, as in SQLite: language-specific orders would change the digest.
+  // Sorts by code points, as SQLite does: language-specific orders would change the digest.
   const order = key.map((name) =>
     dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   )

@@ -9,7 +9,7 @@ import { readTableRows } from './read-rows.ts'
 
 /**
  * The first problem of imported or restored data; undefined if there is none. Checks contents against their digests,
- * versions against their files and those against the contents, and the log, its tree and keys against each other.
+ * versions against their files, files against the contents, and the log, its tree and keys against each other.
  */
 export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Promise<string | undefined> {
   return (

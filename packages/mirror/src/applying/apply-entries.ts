@@ -43,7 +43,7 @@ export interface PreparedEntries {
 
 /**
  * The slow part of {@link applyEntries}, which writes nothing. It may run while earlier entries are still being
- * written: everything that depends on those is read during the write.
+ * written: everything that depends on earlier entries is read during the write.
  */
 export async function prepareEntries(context: CatalogueContext, order: Order): Promise<PreparedEntries> {
   const items = order.entries.map((entry) => ({ entry, checked: checkMirroredEntry(context, order, entry) }))
@@ -136,7 +136,10 @@ async function findEntryTarget(
   return (await cameFromElsewhere(trx, stranger, { entry, first })) ? unchanged : refusal
 }
 
-/** Whether an entry states what is already true of a skill of this node, or was applied before its namespace was claimed. */
+/**
+ * Whether an entry states what is already true of a skill of this node, or was applied before the namespace was
+ * claimed.
+ */
 async function isKnownHere(
   trx: WriteTransaction,
   skill: SkillRow,

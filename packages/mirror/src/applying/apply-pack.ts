@@ -93,7 +93,10 @@ function toPackText(text: string, charactersMax: number): string {
   return toVisibleText(text).slice(0, charactersMax).toWellFormed()
 }
 
-/** Writes the members of a pack. A long list arrives in parts: the first one replaces the list, later ones extend it. */
+/**
+ * Writes the members of a pack. A long list arrives in parts: the first part replaces the stored list, later parts
+ * extend it.
+ */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
   const isFirst = !part || part.number <= 1
   const present = isFirst
@@ -119,7 +122,7 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
   else await addPackMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
 }
 
-/** The ids of those skills that are stored, by full name. */
+/** The ids of the stored ones among some skills, by full name. */
 export async function findPackSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
   const rows = await selectInBatches(fullNames, (batch) =>
     db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', batch).execute(),

@@ -52,9 +52,9 @@ export async function applyRecall(
 }
 
 /**
- * The recalls of a skill after an entry of a version, which names the active ones that cover the version: entries of
- * recalls came before, and were ignored if the skill was not here. A skill that its source had withdrawn comes with all
- * of its active recalls. A recall that ended here stays ended. Undefined if they stay as they are.
+ * The recalls of a skill after an entry of a version, which names the active recalls that cover the version: their own
+ * entries came before, and were ignored if the skill was not here. A skill that its source had withdrawn comes with all
+ * of its active recalls. A recall that ended here stays ended. Undefined if the recalls stay as they are.
  */
 export function mergeRecalls(
   before: SkillRow | undefined,
@@ -69,8 +69,8 @@ export function mergeRecalls(
 }
 
 /**
- * The recalls of a skill after a release whose source states the active ones. Undefined if it states none,
- * `malformed` for bad ones.
+ * The recalls of a skill after a release that states the active ones. Undefined if the release states none, `malformed`
+ * if they are invalid.
  */
 export function replaceRecalls(
   before: SkillRow | undefined,
@@ -93,7 +93,7 @@ function withoutKnown(recalls: readonly StoredRecall[], known: readonly StoredRe
 /** The recalls of a skill after an entry or release. */
 export interface ReceivedRecalls {
   readonly recalls: readonly StoredRecall[]
-  /** Those that this node did not know; empty for a new skill, of which no one here has a version. */
+  /** The recalls that this node did not know; empty for a new skill, of which no one here has a version. */
   readonly news: readonly StoredRecall[]
 }
 

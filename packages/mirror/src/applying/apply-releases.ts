@@ -188,7 +188,7 @@ async function applyNew(
       ...change,
       publication,
       number,
-      // With what the recalls above changed.
+      // Includes what the recalls above changed.
       others: recalls ? await selectListedVersions(trx, { skillId }) : versions,
       ...(recalls && { recalls }),
     },

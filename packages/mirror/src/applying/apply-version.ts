@@ -27,7 +27,7 @@ import { toMirroredSettings, toSkillTexts, updateSkill } from './update-skill.ts
 interface VersionChange {
   /** The stored skill; undefined for a new one. */
   readonly before: SkillRow | undefined
-  /** Undefined if the version is already stored. */
+  /** The scanned version; undefined if it is already stored. */
   readonly prepared: PreparedVersion | undefined
   readonly relaying: Relaying
   readonly isReread: boolean
@@ -102,7 +102,7 @@ export async function applyVersion(
       ...change,
       publication,
       number: data.version,
-      // With what the recalls above changed.
+      // Includes what the recalls above changed.
       others: received ? await selectListedVersions(trx, { skillId }) : versions,
       ...(received && { recalls: received.recalls }),
     },

@@ -58,7 +58,7 @@ const LoggedRecall = v.object({
   at: Time,
 })
 
-/** Active recalls of one skill, newest first: those beyond what a node keeps of an upstream are dropped. */
+/** Active recalls of one skill, newest first. Drops those beyond the number that a node keeps of an upstream. */
 export const LoggedRecalls = v.pipe(
   v.array(LoggedRecall),
   v.transform((recalls) => recalls.slice(0, upstreamRecallsMax)),

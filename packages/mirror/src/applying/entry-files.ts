@@ -4,7 +4,7 @@ import type { FeedEntry } from '../types.ts'
 
 /**
  * The files of a version's entry. A list that is too long for the entry is a blob under the version's digest; `list` is
- * set while `contents` lacks this blob. `problem`: a sentence about an invalid list.
+ * set while `contents` lacks this blob. `problem`: a sentence that says why a list is invalid.
  */
 export type EntryFiles =
   | { readonly files: readonly ManifestFile[] }
@@ -12,7 +12,8 @@ export type EntryFiles =
   | { readonly problem: string }
 
 /**
- * Reads the list of files of an entry, so that they can be fetched. Entries of other types than `version` have none.
+ * Reads the list of files of an entry, so that the files can be fetched. Entries of other types than `version` have no
+ * list.
  */
 export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, Uint8Array>): EntryFiles {
   const { type, digest, data, subject } = entry

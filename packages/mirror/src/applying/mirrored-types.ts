@@ -35,7 +35,7 @@ export type RefusalReason =
   /** The filters exclude the skill. */
   | 'filtered'
 
-/** What happened to an entry or release. */
+/** What applying an entry or release did. */
 export type MirrorOutcome =
   /** `hid`: the skill was public and is no longer public; `shown`: the skill became public. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
@@ -46,7 +46,7 @@ export type MirrorOutcome =
 
 export interface ApplyEntries {
   readonly upstream: MirrorSource
-  /** In the order of the log. */
+  /** The entries to apply, in the order of the log. */
   readonly entries: readonly FeedEntry[]
   /**
    * Whether later entries of the same skill may have been applied already, for example when a late version is retried.

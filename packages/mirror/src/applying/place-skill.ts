@@ -11,7 +11,10 @@ export interface Wanted {
   readonly fullName: string
 }
 
-/** Where an upstream's skill is stored: the skill imported from there before, a free name (all undefined), or nowhere. */
+/**
+ * Where an upstream's skill is stored: as the skill imported from there before, under a free name (all fields
+ * undefined), or nowhere.
+ */
 export interface Place {
   readonly skill?: SkillRow
   readonly refusal?: Refusal
@@ -136,7 +139,7 @@ function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined
   return refusePlace('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
-/** Explains why a skill cannot take a name that it does not have yet; undefined if it can. */
+/** Explains why a skill cannot take a new name; undefined if it can. */
 async function refuseNewName(
   trx: WriteTransaction,
   { upstream, owner, fullName }: Wanted,
@@ -155,7 +158,7 @@ async function refuseNewName(
   return refuseClaimedName(trx, owner, upstream)
 }
 
-/** A skill that was imported before its namespace was claimed belongs to the new owner: the upstream adds nothing. */
+/** Refuses a skill whose namespace a user of this node claimed after its import: the skill now belongs to that user. */
 async function refuseIfClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
   const refusal = await refuseClaimedName(trx, wanted.owner, wanted.upstream)
   return refusal ? { stranger: skill, refusal } : { skill }

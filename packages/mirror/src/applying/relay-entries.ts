@@ -31,8 +31,8 @@ export interface Relaying {
 const dataBytesMax = limits.logEntryBytesMax - 1024
 
 /**
- * Converts an entry for this node's log. If it is too long, fields that this version of the program does not know are
- * omitted.
+ * Converts an entry for this node's log. If the result is too long, fields that this version of the program does not
+ * know are omitted.
  */
 export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   const { subject, digest, data } = one.entry
@@ -44,7 +44,7 @@ export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   return { upstream: source.name, relay: shortened, fits: fitsLog(shortened) }
 }
 
-/** Replaces the id of a skill that has another id on this node: mirrors of this node know that id. */
+/** Replaces the id of a skill that has another id on this node, because mirrors of this node know only that one. */
 export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | undefined): Relaying {
   const { relay } = relaying
   const skill = relay.data['skill'] as { readonly id: string } | undefined
@@ -72,8 +72,8 @@ function fitsLog({ type, subject, digest, data }: LogDraft): boolean {
 }
 
 /**
- * Whether an entry was relayed before, because the upstream's log is read from its beginning again. Its changes, and
- * later ones, are then already stored.
+ * Whether an entry was relayed before, because the upstream's log is read from its beginning again. The changes of the
+ * entry, and later ones, are then already stored.
  */
 export async function wasRelayed(trx: WriteTransaction, { type, subject, data }: LogDraft): Promise<boolean> {
   const entries = await readNewestEntries(trx, [subject], [type], comparedMax)
@@ -89,7 +89,7 @@ function toComparable(data: FeedEntry['data']): string | undefined {
 /**
  * Whether the entry must be added to this node's log although its content is stored already: the log has no entry about
  * the subject, or none since this node withdrew the skill. A restored skill is published again with its whole history.
- * `part`: a part of the texts of entries to look for, where a subject has entries of several users.
+ * `part`: a text that the entries must contain, for subjects with entries of several users.
  */
 export async function needsRelay(
   trx: WriteTransaction,
@@ -105,7 +105,7 @@ export async function needsRelay(
 /** Maximum number of a skill's entries that are searched for a later one. */
 const laterMax = 200
 
-/** Whether this node's log has an entry about the skill that its source published after this one. */
+/** Whether this node's log has an entry about the skill that its source published after the given entry. */
 export async function isSuperseded(
   trx: WriteTransaction,
   { full_name }: Pick<SkillRow, 'full_name'>,

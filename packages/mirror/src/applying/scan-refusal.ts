@@ -20,7 +20,7 @@ interface NewVersion {
   readonly number: string
   /** Milliseconds since 1970. */
   readonly publishedAt: number
-  /** The stored versions of its skill, highest first. */
+  /** The other stored versions of the skill, highest first. */
   readonly others: readonly ListedVersion[]
   readonly subject: string
 }

@@ -50,7 +50,7 @@ export function toSkillTexts(data: EntryData): Texts {
   return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
 }
 
-/** Omits the texts that the entry shortened to fit into the log, if the stored text has the same beginning. */
+/** Omits the texts that the entry shortened to fit into the log, if the stored text begins with the shortened one. */
 function withoutCut(before: SkillRow, data: EntryData): SkillSettings {
   const isSame = (field: string) => {
     const [cut, whole] = [data[field as 'description'], before[columnOf[field] ?? 'description']]

@@ -3,8 +3,8 @@ import type { CatalogueContext, WriteTransaction } from '@skillstead/core/intern
 const bulk = { bulk: true }
 
 /**
- * Does work for each item in its own transaction, in order. All items are queued at once, so that they share commits. After
- * an error nothing is done for the later items, because they would leave a gap; throws the first error.
+ * Does work for each item in its own transaction, in order. All items are queued at once, so that they share commits.
+ * After an error nothing is done for later items, because a gap would remain. Throws the first error.
  */
 export async function writeInOrder<Item, Result>(
   { database }: CatalogueContext,

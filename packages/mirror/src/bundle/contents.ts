@@ -21,7 +21,7 @@ export interface BundleContents {
   readonly sizes: ReadonlyMap<string, number>
   /** File lists that are too long for their entries, by the digest of the version. */
   readonly lists: ReadonlyMap<string, Buffer>
-  /** Number of version entries, and how many of them have all their content in the bundle. */
+  /** Number of version entries, and how many of these versions have all their content in the bundle. */
   readonly versions: number
   readonly complete: number
   /** Total size of the content in bytes. */
@@ -90,7 +90,7 @@ interface ListedVersion extends Filtered {
   readonly version: string
 }
 
-/** Empty for a malformed entry of an upstream: nothing was imported from it. */
+/** Empty for a malformed entry of an upstream, from which nothing was imported. */
 function toListedVersions(entry: FeedEntry): ListedVersion[] {
   const one = parseFeedEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []

@@ -36,8 +36,8 @@ export interface CreateBundleOptions {
    */
   readonly upstream?: string
   /**
-   * Only content that passes the filters is included. The log is always complete, since it could not be verified
-   * otherwise.
+   * Only content that passes the filters is included. The log is always complete, because a partial log could not be
+   * verified.
    */
   readonly filters?: Filters
   /** Replace an existing file. */

@@ -5,7 +5,7 @@ import type { Filters } from '../types.ts'
 
 /** The value of the header field `format`. */
 export const bundleFormat = 'skillstead-bundle'
-/** Readers reject other versions, which they may not understand. */
+/** The version of the format. Readers reject other versions. */
 export const bundleVersion = 1
 
 /** The names of a bundle's parts, in this order. `log/` and `blobs/` contain any number of parts. */
@@ -70,7 +70,7 @@ const Header = v.strictObject({
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   counts: v.strictObject({
     entries: Whole,
-    /** Number of version entries, and how many of them have all their content in the bundle. */
+    /** Number of version entries, and how many of these versions have all their content in the bundle. */
     versions: Whole,
     complete: Whole,
     blobs: Whole,

@@ -22,8 +22,8 @@ import { verifyBundle } from './verify.ts'
 /** Options of `importBundle`. */
 export interface ImportBundleOptions extends SyncOptions {
   /**
-   * Name of the upstream that the bundle belongs to. Default: the upstream with the bundle's origin, or a new one named
-   * after it.
+   * Name of the upstream that the bundle belongs to. Default: the upstream with the bundle's origin, or a new upstream
+   * named after the origin.
    */
   readonly name?: string
   /**
@@ -74,8 +74,7 @@ export async function importBundle(
     onContent: (digest) => void order.set(digest, order.size),
     onProgress: (progress) => options.onProgress?.({ upstream: name, phase: 'staging', ...progress }),
   })
-  // Another file was copied over the bundle in the meantime: the upstream and keys found above are not those of the new
-  // file.
+  // Another file replaced the bundle in the meantime, to which the upstream and keys found above do not belong.
   if (toHeaderText(header) !== toHeaderText(inspected)) throw damagedBundle('it changed while it was being read')
   const given = options.keys && options.keys.filter((key) => parseVerifierKey(key).name === header.origin)
   if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
@@ -102,7 +101,7 @@ interface Bundle {
   readonly keys: readonly string[] | undefined
 }
 
-/** Imports like the sync of a node, but a bundle may start late, end early and be older than the stored log. */
+/** Imports like the sync of a node, but a bundle may start late, end early, or be older than the stored log. */
 async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, verified, staged, frontier, applied } = run.upstream
   requirePosition(header, applied)
@@ -147,7 +146,7 @@ function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): s
   return toCreateCommand({ since, upstream: maker && 'NAME' })
 }
 
-/** Checks that the bundle continues the stored log. If it continues another one, the origin signed two histories. */
+/** Checks that the bundle continues the stored log. If it continues another log, the origin signed two histories. */
 async function requireHistory({ parts, upstream }: Run, { since, frontier }: BundleHeader): Promise<void> {
   const here = await readUpstreamFrontier(parts.context.database.read, upstream.name, since)
   if (here.every((hash, i) => hash.toString('base64') === frontier[i])) return

@@ -13,7 +13,7 @@ export interface Needs {
   add(entry: NamingEntry): void
   /** Whether the blob is the file list of a version. */
   isList(digest: string): boolean
-  /** Adds the files of a file list. An invalid list adds none. */
+  /** Adds the files that a file list names. An invalid list adds none. */
   readList(digest: string, bytes: Uint8Array): void
   /**
    * The place of a blob in the order: by the first entry that names it, then by its place in the entry's file list. A
@@ -22,12 +22,12 @@ export interface Needs {
   placeOf(digest: string): number | undefined
 }
 
-/** Number of places in the order for one entry: more than its digests. */
+/** Number of places in the order that each entry takes: more than an entry can have digests. */
 const placesOfEntry = 8192
 
 export function createNeeds(): Needs {
   const files = new Map<string, number>()
-  /** Versions whose file list is too long for the entry. */
+  /** The places of file lists that are too long for their entries, by the digests of the versions. */
   const lists = new Map<string, number>()
 
   return {

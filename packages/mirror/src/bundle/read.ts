@@ -16,7 +16,7 @@ import {
 import { readBundleTar, type TarFile } from './tar.ts'
 import { findFrameEnd, openDecompressor } from './zstd.ts'
 
-/** One part of a bundle. They come in this order: the header, parts of the log, blobs. */
+/** One part of a bundle. Parts come in this order: the header, parts of the log, blobs. */
 export type BundlePart =
   | { readonly kind: 'header'; readonly header: BundleHeader; readonly text: string; readonly signature: string }
   /** Entries as canonical JSON; `first` is the number of the first one. */
@@ -76,7 +76,7 @@ export async function inspectBundle(file: string): Promise<InspectedBundle> {
   }
 }
 
-/** The position in the bundle, which decides what may come next. */
+/** How far a bundle was read, which decides what part may come next. */
 interface Place {
   stage: 'header' | 'signature' | 'parts'
   /** Number of the next entry. */
@@ -127,7 +127,7 @@ function splitBundleLines(name: string, bytes: Buffer): string[] {
 async function* unpackBundle(file: string): AsyncGenerator<Buffer> {
   await requireOneFrame(file)
   const unpacked = openDecompressor()
-  // The last stream reports the errors of both.
+  // The last stream of the pipeline reports the errors of all.
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {

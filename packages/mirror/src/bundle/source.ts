@@ -4,7 +4,7 @@ import type { BundleHeader } from './format.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
 /**
- * Maximum size of the cache of blobs that were read. They may be requested again, for example by a version with the
+ * Maximum size of the cache of blobs that were read. Blobs may be requested again, for example by a version with the
  * same content as a refused one.
  */
 const cacheBytesMax = 32 * 1024 * 1024

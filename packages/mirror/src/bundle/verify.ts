@@ -30,9 +30,9 @@ export interface VerifiedBundle {
   readonly header: BundleHeader
   /** The keys of the log's node that signed the header or, if a mirror created the bundle, only the checkpoint. */
   readonly signers: readonly Signer[]
-  /** Whether these keys are among the trusted ones passed. */
+  /** Whether `signers` are among the trusted keys that the caller passed. */
   readonly isTrusted: boolean
-  /** The keys of the mirror that created the bundle; empty if the node itself did. */
+  /** The keys of the mirror that created the bundle; empty if the log's own node created it. */
   readonly makers: readonly Signer[]
   /**
    * Whether the mirror's keys are among the trusted keys passed. Only the mirror vouches for the time and for which

@@ -4,8 +4,8 @@ import zlib, { type ZstdCompress, type ZstdDecompress } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 
 /**
- * 8 MiB. Versions of one skill are close to each other in a log, so a larger window saves little. Decompressing a
- * bundle needs as much memory.
+ * A window of 8 MiB. Versions of one skill are close to each other in a log, so a larger window saves little.
+ * Decompressing a bundle needs as much memory.
  */
 const windowLog = 23
 /** Bundles that need more memory than this to decompress are rejected. */

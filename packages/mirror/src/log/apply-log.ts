@@ -13,7 +13,7 @@ import { guardVisibility, readSuperseded, type HidingGuard } from './removals.ts
 import { createWanted, type Wanted } from './wanted-entries.ts'
 import { selectUpstreamEntries } from '../store/upstream-log.ts'
 
-/** Maximum number of entries in a batch, and of bytes of their content as the entries declare them. */
+/** Limits of a batch: number of entries, and bytes of their content as the entries declare them. */
 const batchMax = 100
 const batchBytesMax = 4 * 1024 * 1024
 /** Number of batches that are fetched and inspected while another one is written. All of them are in memory. */
@@ -23,7 +23,7 @@ const batchesAhead = 2
 interface Batch {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Runs of entries that are all selected, or all skipped. */
+  /** Consecutive entries that are all selected, or all skipped. */
   readonly groups: readonly Group[]
 }
 
@@ -165,7 +165,7 @@ export function toMirrorSource({ upstream }: Run, { origin, epoch }: Pick<Known,
 export interface EarlierEntries {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Why entries are refused. */
+  /** The entries to refuse, with the reason for each. */
   readonly reasons: ReadonlyMap<FeedEntry, string>
 }
 
@@ -227,7 +227,7 @@ async function skipEntries(run: Run, group: readonly FeedEntry[]): Promise<void>
   )
 }
 
-/** Splits entries into runs that are all wanted, or all not. */
+/** Splits entries into consecutive groups that are all wanted, or all not. */
 function toGroups(entries: readonly FeedEntry[], wanted: ReadonlySet<FeedEntry>): FeedEntry[][] {
   const groups: FeedEntry[][] = []
   for (const entry of entries) {

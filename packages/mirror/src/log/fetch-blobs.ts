@@ -9,7 +9,7 @@ import type { FeedEntry, LogSource } from '../types.ts'
 
 /** Limits of the files of one request. A single file may be larger. */
 const requestLimits = { bytesMax: 4 * 1024 * 1024, countMax: limits.blobBatchMax }
-/** Attempts for a file whose bytes do not match its digest, before the sync pauses. */
+/** Number of attempts to fetch a file whose bytes do not match its digest, before the sync pauses. */
 const triesMax = 2
 
 /** A file to fetch, with the size that the entry declares. */

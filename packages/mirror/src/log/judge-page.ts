@@ -32,7 +32,7 @@ const Page = endpoints.getFeed.output
  * commits to all their bytes. Throws `upstream_failed`.
  */
 export function checkPage(page: FeedPage, since: number, who: string): FeedPage {
-  // Checked before validation, which visits each entry. No node sends more than was requested.
+  // The size is checked before validation, which visits each entry. No node sends more entries than were requested.
   if (Array.isArray(page?.entries) && page.entries.length > limits.feedPageMax)
     throw pageFailure(`${who} sent a page of ${page.entries.length} entries. The maximum is ${limits.feedPageMax}.`)
   const form = v.safeParse(Page, page, firstIssueOnly)

@@ -141,7 +141,7 @@ function selectEntries({ parts, upstream }: Run, applied: number) {
     .where('seq', '<=', applied)
 }
 
-/** Whether any change was imported since the last successful run, by whichever path. */
+/** Whether any change was imported since the last successful run, whether by this run or another. */
 async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolean> {
   if (tally.applied > 0 || options.full || upstream.syncedAt === null) return true
   const row = await parts.context.database.read

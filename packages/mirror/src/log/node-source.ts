@@ -30,7 +30,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   const [api, blobs, keys] = [open(pageBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
-      // The feed has this type only after its validation, which the caller does.
+      // The caller validates the response, which has this type only then.
       return (await api.getFeed({ since, limit: limits.feedPageMax })) as FeedPage
     },
     async *readBlobs(digests) {
@@ -56,7 +56,9 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   }
 }
 
-/** A complete response has a line for each requested digest, also for missing blobs. A shorter response was cut off. */
+/**
+ * A complete response has a line for each requested digest, even of a missing blob. A response with fewer was cut off.
+ */
 async function* readBlobLines(
   body: Uint8Array,
   waiting: Set<string>,

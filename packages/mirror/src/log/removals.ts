@@ -37,14 +37,14 @@ interface Change {
   readonly version: string
   readonly digest: string
   readonly yanked: boolean
-  /** Recalls that begin, or that end where the range is undefined. */
+  /** The recalls that the entry begins, or ends where the range is undefined. */
   readonly recalls: readonly { readonly id: string; readonly range: string | undefined }[]
 }
 
 /** A skill that is visible now, and its predicted state after the run. */
 interface Prospect {
   isGone: boolean
-  /** Versions by number. */
+  /** The versions of the skill by number. */
   readonly versions: Map<string, { readonly digest: string; readonly yanked: boolean }>
   /** The ranges of the recalls that the entries begin, by their ids. */
   readonly recalls: Map<string, string>
@@ -138,7 +138,7 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
     ]),
   )
   await forEachChange(query, after, async (changes) => {
-    // Also by name: a rebuilt log has new ids, but its skills keep their old ids on this node.
+    // Finds skills by name too: a rebuilt log has new ids, but its skills keep their old ids on this node.
     const names = new Map(changes.map(({ skillId, fullName }) => [skillId, fullName]))
     for (const id of prospects.keys()) names.delete(id)
     if (names.size === 0) return

@@ -15,7 +15,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Queues a public version or fork for each upstream at which its publisher has an account, in the transaction that
- * stores it. Versions of a mirrored skill go to its upstream only, and a fork only where its source is.
+ * stores it. Versions of a mirrored skill go to its upstream only, and a fork only to upstreams that have its source.
  */
 export async function queuePublish(trx: WriteTransaction, parts: WriteParts, change: PublishedHere): Promise<void> {
   const { skill, version, userId, forkedFrom } = change

@@ -6,7 +6,7 @@ import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../table
 /** The outbox topic of writes: one job per upstream and skill with pending writes. */
 export const upstreamWriteTopic = 'upstream-write'
 
-/** The payload of a job. */
+/** The payload of an outbox job. */
 export interface UpstreamWriteJob {
   readonly upstream: string
   readonly subject: string
@@ -14,7 +14,7 @@ export interface UpstreamWriteJob {
 
 export type WriteKind = UpstreamWriteRow['kind']
 
-/** Who sends the write: the user's account at the upstream, the mirror's, or a guest. */
+/** Who sends the write: the user's account at the upstream, the account of the mirror, or a guest. */
 type WriteBy = 'user' | 'mirror' | 'guest'
 
 interface Common {

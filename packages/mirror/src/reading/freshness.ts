@@ -10,7 +10,7 @@ export interface Seen {
   readonly hasFailed: boolean
 }
 
-/** The freshness of a mirrored skill or list. After its upstream was removed, a skill only grows older. */
+/** The freshness of a mirrored skill or list. If its upstream was removed, the data only grows older. */
 export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0, hasFailed }: Seen): Freshness {
   const vouchedAt = Math.max(syncedAt, upstream ? toVouchedAt(upstream) : 0)
   const ageSeconds = Math.floor(Math.max(0, now - vouchedAt) / 1000)

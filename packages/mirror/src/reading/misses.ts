@@ -8,10 +8,10 @@ export interface Misses {
 }
 
 const missMs = 60_000
-/** Limited because callers choose the names. */
+/** Maximum number of misses, limited because callers choose the names. */
 const missesMax = 10_000
 
-/** Creates a store for a limited number of misses. It drops the oldest first. */
+/** Creates a store for a limited number of misses, which drops the oldest ones first. */
 export function createMisses({ clock }: { readonly clock: Clock }): Misses {
   const missedAt = new LRUCache<string, number>({ maxSize: missesMax, sizeCalculation: () => 1 })
   return {

@@ -15,7 +15,7 @@ export interface Reading {
   /** Called when this process changes an upstream. */
   forget(): void
   /**
-   * Runs work on an upstream while no run for a reader is in progress. Runs for readers are short: they wait, or finish
+   * Runs work on an upstream while no run for a reader is in progress. The short runs for readers wait, or finish
    * first.
    */
   without<T>(upstream: string, work: () => Promise<T>): Promise<T>
@@ -47,14 +47,14 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
   /** When a run last imported all changes of an upstream. */
   const askedAt = new Map<string, number>()
 
-  /** Throws every failure in the form for callers. All of them count for the circuit breaker. */
+  /** Throws every failure in the form for callers; each one counts for the circuit breaker. */
   function tell(upstream: string) {
     return (error: unknown): never => {
       throw toReadError(error, upstream, parts.mode)
     }
   }
 
-  /** Sends requests without retries or pauses, because a caller waits. */
+  /** Imports what a caller waits for: without retries of requests or pauses. */
   async function run(upstream: string, names: ReadonlySet<string>): Promise<Lacking> {
     const waitMs = names.size > 0 ? waitMsMax.missing : waitMsMax.here
     const brief: MirrorParts = { ...parts, openFetch: (one, signal) => parts.openFetch(one, signal, waitMs) }
@@ -70,7 +70,7 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
       } catch (error) {
         const isTaken = isRegistryError(error, 'conflict')
         if (!isTaken || conflicts === conflictsMax || (await getUpstream(read, upstream)).alarm) throw error
-        // The process that holds the upstream imports the same changes.
+        // The process that syncs the upstream imports the same changes.
         if (names.size === 0) return new Map()
       }
     }
@@ -79,7 +79,7 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
   async function list(): Promise<Upstream[]> {
     const begun = (listings.begun += 1)
     const upstreams = await listUpstreams(read)
-    // Of listings that overlap, a later one may end first; the earlier one must not undo what it noticed.
+    // A later listing may end before an earlier one, which then must not undo the result of the later one.
     if (begun > listings.noticed) {
       listings.noticed = begun
       context.upstreams.attach(upstreams.length > 0 ? port : undefined)

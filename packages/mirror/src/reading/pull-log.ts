@@ -36,7 +36,7 @@ export async function pullFromLog(run: Run, source: LogSource, { names, isNew }:
 
 interface PulledNames {
   readonly names: ReadonlySet<string>
-  /** Whether the log was just read. */
+  /** Whether the log was just read, so that it needs no sync. */
   readonly isNew: boolean
 }
 

@@ -14,7 +14,9 @@ import type { KnownSkill } from '../types.ts'
 const readsMax = 2
 const detailsBytesMax = 4 * 1024 * 1024
 
-/** Imports single skills of an upstream without a log. Returns the skills that it lists but does not return. */
+/**
+ * Imports single skills of an upstream without a log. Returns the skills that the upstream lists but does not return.
+ */
 export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   if (run.upstream.kind === 'registry') return pullFromRegistry(run, names)
   await pullFromIndex(run, names)
@@ -50,7 +52,8 @@ async function readWantedSkill(run: Run, fullName: string, here: KnownSkill['ver
 }
 
 /**
- * Requests a skill by its short name, as the paths of the base API require; undefined if that is another skill there.
+ * Requests a skill by its short name, as the paths of the base API require; undefined if the name is that of another
+ * skill there.
  */
 async function findListed(
   run: Run,
@@ -76,7 +79,7 @@ async function findListed(
   }
 }
 
-/** Reads the whole index again, which is small, for the requested and the imported skills. */
+/** Reads the whole index again for the requested and the imported skills; an index is small. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readSnapshotPlace(run.upstream.cursor)

@@ -42,7 +42,7 @@ interface UpstreamRuns {
 
 export interface ReadRunsOptions {
   readonly clock: Clock
-  /** Runs once for these names. Without names, it updates the imported skills. */
+  /** Runs once for these names; without names, updates the imported skills. */
   run(upstream: string, names: ReadonlySet<string>): Promise<Lacking>
 }
 

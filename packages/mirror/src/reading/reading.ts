@@ -13,7 +13,7 @@ import { createSources } from './sources.ts'
 import { readWantedState } from './wanted-state.ts'
 import { limitTime } from './time-limit.ts'
 
-/** How long a caller waits: `here` for a stored skill, `missing` for a skill that only the upstream can have. */
+/** How long a caller waits at most: `here` for a stored skill, `missing` for one that only the upstream can have. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
 /** Within this time after a response, the upstream is not asked again, however many callers there are. */
 export const newMs = 1000
@@ -127,8 +127,8 @@ export class UpstreamReading implements UpstreamPort {
 
   async #pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
     for (const upstream of upstreams) {
-      // An unreachable upstream ends the search. Otherwise an attacker who blocks it could have its names taken from
-      // the next one.
+      // An unreachable upstream ends the search. Otherwise an attacker who blocks this upstream could have its names
+      // taken from the next one.
       const isHere = await this.#lookIn(upstream, wanted).catch((error: unknown) => {
         throw toReadError(error, upstream.name, this.#parts.mode)
       })

@@ -13,8 +13,8 @@ export interface DiscoverySourceOptions {
   readonly location: string
   readonly http: UpstreamFetch
   /**
-   * Used if guests may not read the index. A node then also lists private skills, so all skills are imported as
-   * private.
+   * The API key, used if guests may not read the index. A node then also lists private skills, so all skills are
+   * imported as private.
    */
   readonly apiKey?: string | undefined
   /** The owner of the imported skills: an index names none. */
@@ -36,7 +36,8 @@ const indexBytesMax = 16 * 1024 * 1024
 const artifactBytesMax = 24 * 1024 * 1024
 const batchMax = 4
 /**
- * Reasons that the next sync checks again even if the index is unchanged: a host may publish an index before its files.
+ * Refusals for these reasons are checked again even if the index is unchanged: a host may publish an index before its
+ * files.
  */
 const passingReasons: ReadonlySet<string> = new Set(['missing', 'altered'])
 const closed = 'The skill is public on this node, but its host no longer shows it to guests.'
@@ -45,7 +46,7 @@ const indexPaths = ['/.well-known/agent-skills/index.json', '/.well-known/skills
 /** Reads the skills of a host that publishes a discovery index of version 0.2.0 or 0.1.0. */
 export class DiscoverySource implements SnapshotSource {
   readonly #options: DiscoverySourceOptions
-  /** Undefined until the host refuses a guest. */
+  /** The key in use; undefined until the host refuses a guest. */
   #apiKey: string | undefined
 
   constructor(options: DiscoverySourceOptions) {
@@ -227,7 +228,7 @@ function readEtags(mark: string | undefined): Record<string, string> {
   return mark?.startsWith('{') ? (JSON.parse(mark) as Record<string, string>) : {}
 }
 
-/** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second one. */
+/** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second URL. */
 function toIndexAddresses(location: string): URL[] {
   const url = parseWebUrl(location)
   if (url.pathname.endsWith('.json')) return [url]

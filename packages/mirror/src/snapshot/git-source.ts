@@ -34,7 +34,7 @@ interface Repository {
 const StoredCursor = v.object({ commit: v.string() })
 const repositoryBytesMax = 2 * 1024 * 1024 * 1024
 const entriesMax = 500_000
-/** Longer targets lead to no file of a skill. */
+/** Maximum length of a link's target: a longer one leads to no file of a skill. */
 const targetBytesMax = 1024
 const blobsPerRead = 10_000
 /** Maximum length of a location. */
@@ -146,7 +146,10 @@ function readGitMode(mode: string): Pick<BlobFile, 'kind' | 'executable'> {
   return mode.startsWith('100') ? { executable: isExecutableMode(Number.parseInt(mode, 8)) } : { kind: 'other' }
 }
 
-/** Reads the targets of links, which are the contents of their blobs, and each `.gitattributes` that may be of a node. */
+/**
+ * Reads the targets of links, which are the contents of their blobs, and each `.gitattributes` that a node may have
+ * generated.
+ */
 async function readSmallBlobs(files: readonly BlobFile[], git: GitOptions): Promise<BlobFile[]> {
   const contents = new Map<BlobFile, Uint8Array>()
   const small = files.filter((file) =>

@@ -9,11 +9,11 @@ export interface RegistryAccess {
   /** The base URL of the API, which ends in `/api/v1`. */
   readonly base: string
   readonly http: UpstreamFetch
-  /** Set only if guests may read nothing, or to read what guests may not. */
+  /** The API key; set only if guests may read nothing, or to read private skills. */
   readonly apiKey?: string | undefined
   /** Whether to read the private skills of the key's owner. */
   readonly isPrivate?: boolean
-  /** Counts the failures of one run. Without it, each failure of the upstream is thrown. */
+  /** Counts the failures of one run. If absent, each failure of the upstream is thrown. */
   readonly failures?: Failures
 }
 

@@ -8,7 +8,7 @@ import { readListedSkill, requestsASkill, toApiBase, type Reading, type Registry
 export interface RegistrySourceOptions extends Pick<RegistryAccess, 'http'> {
   /** The registry's URL, with or without `/api/v1`. */
   readonly location: string
-  /** Used if guests may read nothing. */
+  /** The API key, used if guests may read nothing. */
   readonly apiKey?: string | undefined
   /** Read only skills that guests may not read, and import them as private. */
   readonly isPrivate?: boolean
@@ -42,7 +42,7 @@ const pageSize = 100
 const pageBytesMax = 8 * 1024 * 1024
 /** The whole list is read at this interval, to find changes without a new version, such as a deprecation. */
 const wholeEveryMs = 24 * 60 * 60_000
-/** Numbers of skills that are requested concurrently, and stored together. */
+/** Number of skills that are requested concurrently, and number that are stored together. */
 const parallelMax = 4
 const batchMax = 8
 /** Maximum number of skills in a list; an endless list is an error. */
@@ -90,7 +90,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
         yield* readListedBatches(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
-        // Whether a page reaches the skills that the last complete run has read.
+        // The page reaches the skills that the last complete run has read.
         if (
           isBrief &&
           isOrdered(page.skills) &&

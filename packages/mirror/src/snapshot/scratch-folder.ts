@@ -16,10 +16,10 @@ const prefix = 'skillstead-git-'
 const named = /^skillstead-git-[A-Za-z0-9]{6}$/
 /** Age after which a folder counts as abandoned: longer than any work between two calls of `touch`. */
 const unusedMsMax = 60 * 60_000
-/** Retried, because a killed program may still write files for a moment. */
+/** Removal is retried, because a killed program may still write files for a moment. */
 const removing = { recursive: true, force: true, maxRetries: 5 } as const
 
-/** Creates a temporary folder, and deletes those that killed runs left. */
+/** Creates a temporary folder, and deletes those that killed runs did not remove. */
 export async function openScratchFolder(): Promise<ScratchFolder> {
   await removeOldScratch(tmpdir())
   const path = await mkdtemp(join(tmpdir(), prefix))

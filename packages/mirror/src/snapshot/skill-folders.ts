@@ -48,8 +48,8 @@ export async function* readSkillTree<T extends FolderEntry>(
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, ...reasons } = findSkillFolders(tree)
   yield { releases: [], ...reasons, left: folders.length }
-  // Known folders first, and then valid names, so that no other folder takes their names. Folders with other names are
-  // read twice, so that none waits in memory.
+  // Reads known folders first, then those with valid names, so that no other folder takes these names. Folders with
+  // other names are read twice, so that none waits in memory.
   const had = new Set(Object.values(places))
   const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
   const later: SelectedSkill<T>[] = []

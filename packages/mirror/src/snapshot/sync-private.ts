@@ -59,7 +59,7 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
 }
 
-/** Records errors with these codes as refusals, and throws others. */
+/** Returns a handler that records errors with these codes as refusals, and throws others. */
 function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   return async (error: unknown): Promise<undefined> => {
     if (!(error instanceof RegistryError) || !codes.includes(error.code)) throw error

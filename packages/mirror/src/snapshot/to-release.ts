@@ -55,7 +55,7 @@ export function toFolderSkillName(files: Release['files'], folder: string): stri
   return fields.name ?? fields.nameSlug ?? toSlug(folder)
 }
 
-/** Whether the name is valid as it is written in the frontmatter, or as that of the folder where it has none. */
+/** Whether the name is valid as written in the frontmatter or, without one there, as the name of the folder. */
 export function hasValidFolderName(files: Release['files'], folder: string): boolean {
   const { name, displayName } = readFolderFields(files)
   return name !== undefined || (displayName === undefined && isSkillName(folder))

@@ -10,7 +10,7 @@ export const upstreamTables = {
     kind: oneOf<'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'>(),
     /** A URL or a path. */
     location: text,
-    /** Settings of the operator as JSON: mode, filters, schedule, priority and others. */
+    /** The operator's settings as JSON, such as mode, filters, schedule and priority. */
     settings: text,
     /** The API key for reading, encrypted. */
     credential: optional(bytes),
@@ -69,7 +69,7 @@ export const upstreamTables = {
     reason: text,
     detail: text,
     at: whole,
-    /** Number of further attempts. */
+    /** Number of attempts after the first. */
     tries: whole,
   },
   /** The account of a user at an upstream. */
@@ -84,7 +84,7 @@ export const upstreamTables = {
   },
   upstream_writes: {
     id: text,
-    /** The order of the writes. */
+    /** The position of the write in the order of all. */
     position: whole,
     upstream: text,
     /** Null for writes without a user. */

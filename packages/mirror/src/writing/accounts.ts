@@ -52,7 +52,7 @@ export async function linkAccount(
 }
 
 /**
- * Deletes the key. Writes that need it stay pending until another one is linked or they are dropped. Throws
+ * Deletes the key. Writes that need it stay pending until the user links another key or the writes are dropped. Throws
  * `not_found`.
  */
 export async function unlinkAccount(context: StorageContext, user: string, upstream: string): Promise<void> {

@@ -32,7 +32,7 @@ export interface DeliveryParts extends AccountParts {
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 /**
- * Delays before each further attempt. The delays start again after the last one. A successful sync skips the current
+ * Delays before each further attempt. After the last delay, they start again. A successful sync skips the current
  * delay.
  */
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
@@ -101,7 +101,7 @@ export class Delivery {
     await Promise.all(subjects.map((job) => this.#deliver(job).catch(report)))
   }
 
-  /** Starts no more writes, and waits for those in progress, whose requests the caller aborts. */
+  /** Starts no more writes, and waits for writes in progress, whose requests the caller aborts. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.allSettled(this.#running.values())

@@ -20,8 +20,8 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
 }
 
 /**
- * The short name that the operator chose for a skill at the upstream because its own was taken. Later writes use the
- * chosen name too.
+ * The short name that the operator chose for a skill at the upstream because its own name was taken. Later writes use
+ * the chosen name too.
  */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
   const query = selectPublishing(db, upstream).where('subject', '=', fullName)

@@ -83,7 +83,8 @@ export async function endWrite(
 }
 
 /**
- * Stores why a write failed. A write in conflict stays at its place until a user or the operator resolves the conflict.
+ * Stores why a write failed. A write in conflict blocks later writes until a user or the operator resolves the
+ * conflict.
  */
 export async function markProblem(
   trx: WriteTransaction,

@@ -51,7 +51,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
   }
 }
 
-/** Forks the skill at the upstream, if its latest version there is the one that was forked here. */
+/** Forks the skill at the upstream, if its latest version there is the version that was forked on this node. */
 export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, source, version, digest } = write.payload
@@ -80,8 +80,8 @@ export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
 }
 
 /**
- * The existing skill or version may come from an earlier attempt whose response was lost, and which the upstream no
- * longer remembers.
+ * Whether the upstream has the skill or version already, perhaps from an earlier attempt whose response was lost and
+ * which the upstream no longer remembers.
  */
 function isTaken(error: unknown): boolean {
   if (!(error instanceof RegistryError) || error.retryAfterSeconds !== undefined) return false

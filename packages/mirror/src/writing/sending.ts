@@ -44,7 +44,7 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
   return createClient({ ...options, ...(account && { apiKey: account.key }) })
 }
 
-/** Statuses that are temporary or whose meaning needs no error code. */
+/** Statuses that are temporary, or clear without an error code. */
 const knownStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
 const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
 const refusalBytesMax = 64 * 1024
