@@ -1,4 +1,4 @@
-/** Builds the pages and the command of this clone, unless they were built from these very files. */
+/** Builds the pages and the command of this clone, unless a build from the same files exists. */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -22,13 +22,13 @@ async function buildCommand(): Promise<void> {
   await mkdir(builds, { recursive: true })
   await bundleClone(unfinished)
   await mkdir(toUsers(unfinished))
-  // Another process may have built the same, and a file may have changed meanwhile.
+  // Another process may have made the same build, and a source file may have changed meanwhile.
   if (existsSync(build) || toBuild() !== build) await rm(unfinished, { recursive: true })
   else await rename(unfinished, build)
   await removeUnused()
 }
 
-/** Removes the other builds that no process uses, and those that killed processes left unfinished. */
+/** Removes all builds but the current one that no process uses, also unfinished builds of killed processes. */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(builds)) {
     const [, builder] = name.split('.')

@@ -2,7 +2,7 @@ import type { Plugin } from 'rolldown'
 import { builtInDocuments } from '../../scanner/src/rules/built-in.ts'
 import { listBuiltInTraits } from '../../scanner/src/rules/list-traits.ts'
 
-/** Replaces modules that read or compute something from all rules by modules that have the result. */
+/** Replaces modules that read or compute something from all scan rules by modules that contain the result. */
 export function bakeRules(): Plugin {
   const baked: Readonly<Record<string, () => string>> = {
     'scanner/src/rules/list-traits.ts': () =>
@@ -19,12 +19,12 @@ export function bakeRules(): Plugin {
   }
 }
 
-/** An expression for data: JSON is parsed several times faster than a literal. */
+/** A JavaScript expression for data: `JSON.parse` is several times faster than a literal. */
 function toParseExpression(data: unknown): string {
   return `JSON.parse(${JSON.stringify(JSON.stringify(data))})`
 }
 
-/** Only tests use the examples of built-in rules. */
+/** A rule document without the examples of its rules, which only tests use. */
 function withoutExamples({ rules = [], ...document }: (typeof builtInDocuments)[number]) {
   return { ...document, rules: rules.map(({ ...rule }) => ({ ...rule, examples: undefined })) }
 }

@@ -13,7 +13,7 @@ const packages = join(import.meta.dirname, '../..')
 const command = { main: join(packages, 'cli/src/main.ts') }
 
 /**
- * Bundles programs and their threads, for this machine and for this place of the clone, into `folder`. Default: the
+ * Bundles programs and their threads, for this machine and the present folder of the clone, into `folder`. Default: the
  * command.
  */
 export async function bundleClone(folder: string, programs: Readonly<Record<string, string>> = command): Promise<void> {
@@ -48,7 +48,7 @@ function escapeNonAscii(): Plugin {
   }
 }
 
-/** The database driver looks for its native file next to itself. */
+/** Leaves the database driver out of the bundle, because it looks for its native file next to itself. */
 function leaveNative(): Plugin {
   return {
     name: 'leave-native',
@@ -60,7 +60,9 @@ function leaveNative(): Plugin {
   }
 }
 
-/** Modules that look for files next to themselves find those of the clone. The files of threads are in the bundle. */
+/**
+ * Makes modules that look for files next to themselves find those of the clone. The files of threads are in the bundle.
+ */
 function keepPlaces(): Plugin {
   return {
     name: 'keep-places',

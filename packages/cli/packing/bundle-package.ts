@@ -132,7 +132,7 @@ async function bundleCopiedThreads(
   return [...output, ...tables].filter((one) => one.type === 'chunk')
 }
 
-/** Leaves the table in a file of its own. `folder` is relative to the importing file. */
+/** Leaves the table of the tokenizer in a file of its own. `folder` is relative to the importing file. */
 function shareTokenTable(folder: string): Plugin {
   return {
     name: 'share-token-table',

@@ -7,7 +7,10 @@ const modules = [
 ]
 const ownRequire = 'const require = createRequire(import.meta.url)'
 
-/** Bundles the parsers that the scanner requires on use. They are evaluated on use also in a bundle of one file. */
+/**
+ * Bundles the parsers that the scanner loads with `require` on use. Even in a bundle of one file, each is evaluated on
+ * use.
+ */
 export function bundleRequired(): Plugin {
   return {
     name: 'bundle-required',

@@ -11,7 +11,7 @@ export function describeLicenses(modules: readonly string[]): string {
   return `# Licenses\n\nThis package contains code of the following packages.\n\n${texts.join('\n')}`
 }
 
-/** The folder of the package that a module belongs to. Some packages have further manifests, without a name. */
+/** The folder of the package that a module belongs to. Some packages have further manifests, without a version. */
 function findModulePackage(module: string): string {
   let folder = dirname(module)
   while (!existsSync(join(folder, 'package.json')) || readModuleManifest(folder).version === undefined) {

@@ -1,4 +1,4 @@
-/** Where the workspace's package.json is stored while that of the published package replaces it. */
+/** Where the workspace's package.json is stored while the package.json for publication replaces it. */
 export const keptManifest = '.package.json.kept'
 
 /** Folders that a package needs from the repository root, and their places in the package. */
@@ -26,7 +26,7 @@ export const publishedFolders = [
 
 /**
  * The field `repository` of published packages: npm accepts a proof of origin only for the repository that a package
- * names. Without a workflow of GitHub there is none.
+ * names. Outside of a GitHub workflow there is no such field.
  */
 export function toRepositoryField(): { repository?: object } {
   const { GITHUB_REPOSITORY: repository } = process.env

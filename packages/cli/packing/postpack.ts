@@ -5,6 +5,6 @@ import { copiedFolders, keptManifest } from './pack-paths.ts'
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
 const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
 rmSync('licenses.md', { force: true })
-// Otherwise the compiler would read the bundled declarations when it compiles a package that depends on this package.
+// With the bundled declarations in `dist`, the compiler would read them for packages that depend on this package.
 rmSync('dist', { recursive: true, force: true })
 for (const [, to] of copiedFolders[name] ?? []) rmSync(to, { recursive: true, force: true })

@@ -25,9 +25,9 @@ const root = join(import.meta.dirname, '../../..')
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
 const manifest = readPackageManifest('package.json')
 
-// Declare the types from scratch: files that were renamed or removed since would be packed as well.
+// Delete old declarations: those of files that were renamed or removed since would be packed as well.
 rmSync('dist', { recursive: true, force: true })
-// Standard output is for `npm pack --json`.
+// Print to standard error: standard output is for `npm pack --json`.
 execFileSync('tsc', ['-b', 'tsconfig.build.json'], { stdio: ['ignore', 2, 2] })
 await bundlePackage(manifest)
 if (manifest.name === '@skillstead/cli') await buildDashboard()
@@ -37,7 +37,10 @@ const text = `${JSON.stringify(toPublished(manifest, readPackageVersions()), nul
 copyFileSync('package.json', keptManifest)
 writeFileSync('package.json', text)
 
-/** Without the export condition for sources and without scripts; `workspace:*` becomes a version. */
+/**
+ * The manifest without scripts, development dependencies and the export condition for sources; `workspace:*` becomes a
+ * version.
+ */
 function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>): Manifest {
   const { scripts: _scripts, devDependencies: _devDependencies, ...published } = structuredClone(workspace)
   for (const conditions of Object.values(published.exports ?? {})) delete conditions['source']
@@ -47,7 +50,10 @@ function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>)
   return { ...published, ...toRepositoryField() }
 }
 
-/** All packages are published together, so each needs exactly the same version of the others. */
+/**
+ * The versions of all packages by name. They are published together, so each needs exactly these versions of the
+ * others.
+ */
 function readPackageVersions(): Map<string, string> {
   const folders = readdirSync(join(root, 'packages'))
   const manifests = folders.map((folder) => readPackageManifest(join(root, 'packages', folder, 'package.json')))

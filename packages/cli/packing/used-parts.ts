@@ -13,7 +13,7 @@ const usedParts: Readonly<Record<string, string>> = {
     Object.assign(Dispatcher.prototype, api)`,
 }
 
-/** Packages that others load only if they are installed: pg, and the writer of XML of the CycloneDX library. */
+/** Packages that are loaded only if they are installed: by pg, and for XML by the CycloneDX library. */
 export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
 
 /** Bundles the used parts of packages instead of the whole packages. */

@@ -96,7 +96,7 @@ function toGatewayEntry(
 
 const own = (call: GatewayCall) => call as Call
 
-/** The memory of the bodies that gateways have read, which counts until the answer. */
+/** The memory of the bodies that gateways have read; it stays in use until the response. */
 const bodies = new WeakMap<Call, CallInFlight>()
 
 /** The part of a node that gateways use. The calls that gateways get are the node's own. */

@@ -56,7 +56,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   return { fetch, drain, close }
 }
 
-/** A node for a server of Node. */
+/** A node for an HTTP server of Node. */
 export interface OpenedNode extends RegistryNode {
   readonly parts: NodeParts
   /** The patterns of all routes; a route may be for all methods. */

@@ -15,9 +15,8 @@ const runBuildTool = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
 /**
- * Builds the single executable for machines of a target, such as `linux-arm64`, and returns its path. Default: machines
- * like this one. Only for these can the executable run during the build, so only theirs contains compiled code and
- * starts faster.
+ * Builds the single executable for a target, such as `linux-arm64`, and returns its path. Default: the target of this
+ * machine. Only that executable can run during the build, so only it contains compiled code and starts faster.
  */
 export async function buildBinary(output: string, target = hostTarget): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))
@@ -41,7 +40,7 @@ export async function buildBinary(output: string, target = hostTarget): Promise<
   }
 }
 
-/** Copies Node without its debug symbols if `strip` is available: they are a fifth of its size. */
+/** Copies Node without its debug symbols, a fifth of its size, if `strip` is available. */
 async function takeNode(scratch: string): Promise<string> {
   const path = join(scratch, 'node')
   await cp(process.execPath, path)
@@ -113,7 +112,7 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const output = join(scratch, `with-${basename(main, '.js')}`)
   const config = join(scratch, `${boot}.json`)
   await writeFile(main, `${await bundleBoot(boot)}skillstead.load('main.js')\n`)
-  // V8 rejects code that was compiled under other settings, so they are set at the start and must not change later.
+  // V8 rejects code that was compiled under other settings, so the executable starts with these and must keep them.
   const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))

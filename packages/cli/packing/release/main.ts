@@ -18,13 +18,13 @@ import { writeSbom } from './sbom.ts'
 const run = promisify(execFile)
 const { values } = parseArgs({ options: { 'host-only': { type: 'boolean' } } })
 const { version } = JSON.parse(await readFile(join(root, 'packages/cli/package.json'), 'utf8')) as { version: string }
-// Fails first, before everything is built.
+// Without notes, fail before anything is built.
 const changes = takeNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version)
 
 await rm(folder, { recursive: true, force: true })
 const tarballs = await packAll(folder)
 for (const tarball of tarballs) await checkPublication(tarball)
-// The order in which to publish them.
+// The file lists the packages in the order in which to publish them.
 await writeFile(join(folder, 'PACKAGES'), tarballs.map((tarball) => `${basename(tarball)}\n`).join(''))
 console.log(`Packed ${tarballs.length} packages, which \`npm publish --dry-run --provenance\` accepts.`)
 
@@ -48,7 +48,10 @@ const sums = await Promise.all(names.map(async (name) => `${await hashFile(join(
 await writeFile(join(folder, 'SHA256SUMS'), sums.join(''))
 console.log(`Wrote ${names.length + 1} files to dist/release.`)
 
-/** Without an account, npm only warns that publishing would need one. The proof itself is made in a workflow alone. */
+/**
+ * Throws if npm would correct the manifest of a package. Without an account, npm only warns that publishing would need
+ * one, and only a workflow makes the proof of origin.
+ */
 async function checkPublication(tarball: string): Promise<void> {
   const { stderr } = await run('npm', ['publish', '--dry-run', '--provenance', '--access', 'public', tarball])
   const corrected = /^npm warn publish (?:npm auto-corrected|errors corrected).*$/m.exec(stderr)

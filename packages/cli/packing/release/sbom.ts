@@ -35,7 +35,7 @@ export async function writeSbom(file: string, version: string, tarballs: readonl
   const bundled = new Set((await Promise.all(tarballs.map(listBundled))).flat())
   for (const component of document.components) {
     if (!bundled.has(`${toFullName(component)} ${component.version}`)) continue
-    // pnpm takes it for a tool, because the tarballs contain its code and do not depend on it.
+    // pnpm takes a bundled package for a tool, because the tarballs contain its code and do not depend on it.
     delete component.scope
     delete component.properties
   }
@@ -54,7 +54,7 @@ async function listBundled(tarball: string): Promise<string[]> {
     await run('tar', ['-xzf', tarball, '-C', folder])
     const files = globSync('package/**/licenses.md', { cwd: folder })
     const texts = await Promise.all(files.map((path) => readFile(join(folder, path), 'utf8')))
-    // Vite writes a dash between them.
+    // Vite writes a dash between name and version.
     return [...texts.join('\n').matchAll(/^## (\S+) (?:- )?(\d\S*) \(/gm)].map(([, name, found]) => `${name} ${found}`)
   } finally {
     await rm(folder, { recursive: true })

@@ -10,7 +10,7 @@ export interface Option {
   readonly choices?: readonly string[]
   /** Environment variable that sets the option if it is not given; a flag takes `true` or `false`. */
   readonly env?: string
-  /** Another variable that hosts of programs set, such as PORT, if `isMeant` accepts its value. */
+  /** A second variable, which hosting platforms set, such as PORT. It counts if `isMeant` accepts its value. */
   readonly hostEnv?: { readonly name: string; isMeant(value: string): boolean }
   /** Whether help and completion leave the option out, because a configuration file is a better place for it. */
   readonly isRare?: true
@@ -55,9 +55,7 @@ export interface Command<Result = unknown, Placeholders extends readonly string[
   show?(result: Result, io: Io): readonly Line[]
   /** Whether the command prints its result while it runs, also with --json. */
   readonly printsItself?: true
-  /**
-   * Whether programs read the lines, so that they are printed unchanged unless standard output is a terminal.
-   */
+  /** Whether other programs read the lines, so that they are printed unchanged unless standard output is a terminal. */
   readonly isExact?: true
   /** Whether the result counts as a failure although it is printed: exit code 1. */
   hasFailed?(result: Result): boolean

@@ -9,7 +9,8 @@ export function listOption(given: Arguments, name: string): string[] | undefined
 }
 
 /**
- * As {@link listOption}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message.
+ * Like {@link listOption}, but throws {@link UsageError} for a value that is none of `choices`; `what` is in its
+ * message.
  */
 export function choicesOption<T extends string>(
   given: Arguments,
@@ -25,8 +26,8 @@ export function choicesOption<T extends string>(
 }
 
 /**
- * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number outside
- * the limits; `what` and `advice` are in its message.
+ * The whole number that an option has, or undefined. Throws {@link UsageError} for a text that is no whole number, or a
+ * number outside the limits; `what` and `advice` are in its message.
  */
 export function wholeNumberOption(
   given: Arguments,
@@ -80,7 +81,7 @@ export function readOptionFile(file: string): string {
   }
 }
 
-/** The bytes of a file that an option names. Throws {@link UsageError} if it cannot be read, or is larger. */
+/** The bytes of a file that an option names. Throws {@link UsageError} if it cannot be read, or exceeds `bytesMax`. */
 export function readOptionBytes(file: string, bytesMax: number): Uint8Array {
   try {
     if (statSync(file).size <= bytesMax) return readFileSync(file)

@@ -4,7 +4,7 @@ import { isRecord, readFields } from '@skillstead/protocol'
 export interface AgentAnswer {
   readonly message: string
   readonly tokens?: number
-  /** The JSON has no last message, or reports an error, such as a reached limit of turns. */
+  /** Whether the JSON has no last message, or reports an error, such as a reached limit of turns. */
   readonly hasFailed: boolean
 }
 
@@ -29,14 +29,14 @@ export function readAgentOutput(stdout: string): AgentAnswer {
     isError = hasError === true
     if (type === 'result' && typeof result === 'string') message = result
     const counted = countTokens(usage)
-    // Codex reports the tokens of each turn, Claude those of all.
+    // Codex reports the tokens of each turn, Claude those of all turns together.
     if (counted !== undefined) tokens = type === 'result' ? counted : (tokens ?? 0) + counted
   }
   if (message === undefined) return { message: text, hasFailed: isAgent }
   return { message: message.trim(), ...(tokens !== undefined && { tokens }), hasFailed: isError }
 }
 
-/** The first events of both agents, and those that end them. Other JSON is an answer. */
+/** The types of the events with which both agents begin and end. JSON with other types is an answer. */
 const eventPattern = /^(?:system|result|thread\.started|turn\.(?:started|completed|failed))$/
 
 /** Cached tokens of Claude are counted apart from its input, those of Codex within it. */

@@ -16,7 +16,7 @@ export interface EvalReport extends EvalSummary {
   readonly ranAt: string
   readonly runsPerCase: number
   readonly timeoutSeconds: number
-  /** The conditions of the runs: the system, and which variables of the caller agents do not get. */
+  /** The conditions of the runs: the system, and which environment variables of the caller are withheld from agents. */
   readonly environment: { readonly system: string; readonly node: string; readonly removedVariables: string }
   readonly runs: readonly RunRecord[]
   /** The folder with the journal and the transcripts. */
@@ -58,7 +58,7 @@ function toSentence({ effect, verdict, isSpoilt }: EvalReport): string {
     : 'No run could be counted on both sides.'
 }
 
-/** What the figures do not show. */
+/** Notes on what the figures do not show. */
 function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
   const broken = withSkill.broken + withoutSkill.broken
   const first = runs.find((run) => run.outcome === 'failed' && isBroken(run))
@@ -139,8 +139,8 @@ export function toMarkdown(report: EvalReport): string {
 }
 
 /**
- * Untrusted text as code of Markdown, in which no markup, address or @name is live. A cell of a table ends at each `|`,
- * which a backslash before it would bring back, so that it becomes another character.
+ * Untrusted text as code of Markdown, in which no markup, address or @name has an effect. Each `|` becomes another
+ * character, because it would end a cell of a table.
  */
 function toCode(text: string): string {
   const line = toOneLine(text).replaceAll('|', '¦')

@@ -46,7 +46,7 @@ export function isBroken({ ending, code }: Pick<RunRecord, 'ending' | 'code'>): 
 export interface Journal {
   /** The folder of this evaluation. */
   readonly folder: string
-  /** The finished runs by {@link toRunId}: also broken ones of this command, but not of earlier ones. */
+  /** The finished runs by {@link toRunId}, including broken runs of this command, but not those of earlier commands. */
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
   /**
@@ -104,7 +104,7 @@ export function openJournal(out: string, binding: object): Journal {
   }
 }
 
-/** The lines of a journal. A kill may have cut the last one off, which is removed. */
+/** The lines of a journal. An incomplete last line, which a killed process leaves, is removed. */
 function readLines(file: string): (RunRecord | { readonly work: string } | { readonly binding: object })[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)

@@ -21,7 +21,7 @@ import {
 export interface CheckResult {
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'unjudged'
-  /** A sentence or quotation, which may be of the agent. */
+  /** The reason, as a sentence or quotation, which may be a text of the agent. */
   readonly evidence: string
 }
 
@@ -40,10 +40,10 @@ export interface JudgedRun {
   readonly one: EvalCase
   readonly skill: EvaluatedSkill
   readonly folder: string
-  /** The files that were there before the agent. */
+  /** The files that existed before the agent started. */
   readonly before: ReadonlySet<string>
   readonly message: string
-  /** A new folder for the judge. In that of the run, the agent may have left instructions for it. */
+  /** A new folder for the judge. In the folder of the run, the agent may have left instructions for the judge. */
   makeFolder(): string
 }
 
@@ -51,10 +51,10 @@ const evidenceCharactersMax = 500
 const judgedCharactersMax = 100_000
 const judgeBytesMax = 1024 * 1024
 const filesCharactersMax = 1_000_000
-/** Of each file that a run made, for a judge, and of all. */
+/** The maximum text that a judge gets: of each file that a run made, and of all these files. */
 const [judgedFileCharactersMax, judgedFilesCharactersMax] = [20_000, 60_000]
 
-/** The settings on which it depends which checks are decided. */
+/** The settings that determine which checks can be decided. */
 export type DecidedBy = Pick<JudgeSettings, 'judge' | 'allowScripts'>
 
 /** Why a script is not run. */
@@ -74,8 +74,8 @@ export function needsFiles(check: EvalCheck): boolean {
 }
 
 /**
- * Decides the checks of a run that these settings decide: first those about its output and files, then those in words,
- * then scripts, which may change the files.
+ * Decides the checks of a run for which these settings suffice: first those about its output and files, then those in
+ * words, then scripts, which may change the files.
  */
 export async function judgeRun(run: JudgedRun, settings: JudgeSettings): Promise<CheckResult[]> {
   if (run.one.checks.some(({ kind }) => kind === 'text' || kind === 'script')) removeSkill(run.folder, run.skill)
@@ -117,7 +117,7 @@ function runScriptOf(
   return runChild({ words, cwd: folder, env: own, input, timeoutMs, outputBytesMax: judgeBytesMax, signal })
 }
 
-/** Undefined for checks that need a process. */
+/** Decides a check of the output or files of a run. Undefined for checks that need a process. */
 async function checkContent(
   check: EvalCheck,
   { folder, message }: JudgedRun,
@@ -161,7 +161,7 @@ async function checkContent(
 
 const countMax = 1_000_001
 
-/** For a check that what could not be read would decide. */
+/** The result of a check that depends on files which could not be read. */
 function toCut(name: string): CheckResult {
   return { name, outcome: 'unjudged', evidence: 'The files of the run are too many, too large or unreadable.' }
 }
@@ -174,7 +174,7 @@ function toTargetName(target: CheckTarget): string {
   return typeof target === 'object' ? target.file : target
 }
 
-/** `isCut`: text of the files that the run made is missing. */
+/** The text that a check looks at. `isCut`: text of the files that the run made is missing. */
 async function readTarget(
   target: CheckTarget,
   { folder, message, made }: Pick<JudgedRun, 'folder' | 'message'> & { made: readonly string[] },
@@ -204,14 +204,14 @@ function checkSchema(name: string, schema: object | boolean, text: string): Chec
     const { valid, errors } = runBounded(() => new Validator(schema, '2020-12', true).validate(value))
     return toResult(name, valid, valid ? text : (errors.at(-1)?.error ?? text))
   } catch (error) {
-    // A schema that cannot be read, such as one with a reference to nowhere.
+    // The schema is invalid: for example, it has a reference to nowhere.
     return { name, outcome: 'unjudged', evidence: toErrorText(error).slice(0, evidenceCharactersMax) }
   }
 }
 
 /**
- * The text of the first code fence with JSON: models write one around it. The pattern is linear: a fence of which no end
- * is found has no other after it.
+ * The text of the first code fence with JSON, because models write a fence around JSON. The pattern is linear: after a
+ * fence without an end there is no other fence.
  */
 function findFenced(text: string): string | undefined {
   const fences = text.matchAll(/(?<![^\n])```([^`\n]*)(?=\n)([^]*?)\n```/g)
@@ -235,7 +235,7 @@ async function runScript(
   }
 }
 
-/** Files without a mode or `#!` run too. */
+/** The programs that run scripts, by extension, so that files without an executable mode or `#!` run too. */
 const interpreters = [
   ['.sh', 'bash'],
   ['.py', 'python3'],
@@ -256,7 +256,7 @@ export function describeEnd({ ending, code, stdout, stderr, seconds }: ChildEnd)
   return last === '' ? how : `${how}: ${last}`
 }
 
-/** How a judge ends that gets its question as a word of its command. */
+/** The end of a judge whose question is too long for a word of its command. */
 const tooLong: ChildEnd = {
   ending: 'exit',
   code: 1,
@@ -265,7 +265,9 @@ const tooLong: ChildEnd = {
   seconds: 0,
 }
 
-/** Asks a model about all expectations in words of a run. What it does not answer is not judged. */
+/**
+ * Asks a model about all expectations in words of a run. Expectations that the model does not answer are not judged.
+ */
 async function askJudge(
   judge: readonly [string, ...string[]],
   checks: readonly Extract<EvalCheck, { kind: 'text' }>[],
@@ -279,7 +281,7 @@ async function askJudge(
   const own = toAgentEnvironment(env, run.one, cwd)
   const common = { cwd, env: own, outputBytesMax: judgeBytesMax, timeoutMs, signal }
   const end = await runChild({ ...common, ...toCommand(judge, input) }).catch((error: unknown) => {
-    // An answer must not be able to end the evaluation by its length.
+    // The length of an answer must not end the evaluation.
     if (error instanceof StartError && readErrorCode(error.cause) === 'E2BIG') return tooLong
     throw error
   })
@@ -304,8 +306,8 @@ async function askJudge(
 const verdictPattern = /^[\s:*`]+(\d{1,3})[.:)\s*-]+(PASS|FAIL)\b(.*)$/
 
 /**
- * What a judge reads. The answer of the agent is between marks with a code that the agent cannot know, because it may
- * claim to be the end of the answer, or the verdict.
+ * What a judge reads. The answer of the agent is between marks with a code that the agent cannot know, because the
+ * answer may claim to end earlier, or to contain the verdict.
  */
 async function toJudgePrompt(
   checks: readonly Extract<EvalCheck, { kind: 'text' }>[],

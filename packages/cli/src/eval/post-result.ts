@@ -26,7 +26,10 @@ export interface Posting {
   readonly signed?: Pick<SignedSubject, 'author' | 'skill'>
 }
 
-/** The version of `--post`. Throws {@link UsageError} without one, a node or a model, which every result names. */
+/**
+ * The version that `--post` names; undefined without `--post`. Throws {@link UsageError} if the version, the model, the
+ * node or its key is missing or invalid.
+ */
 export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   const word = textOption(given, 'post')
   const key = findSigningKey(given)
@@ -36,7 +39,7 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
     throw new UsageError(`'${toOneLine(word)}' names no version. Use the form NAME@VERSION.`)
   const model = textOption(given, 'model')
   if (model === undefined) throw new UsageError('A posted result names its model. Pass --model NAME.')
-  // As nodes check it, but before the agents run.
+  // Nodes check the name of the model in the same way, but only after the agents ran.
   if (!v.is(ProgramName, model))
     throw new UsageError(
       `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
@@ -75,7 +78,10 @@ function toOwner(name: string): string | null {
   return name.includes('/') ? name.slice(0, name.indexOf('/')) : null
 }
 
-/** Posts the counted runs, and of the transcripts the digest of their list. Throws if too many runs are broken or not judged. */
+/**
+ * Posts the counted runs, and of the transcripts the digest of their list. Throws if too many runs are broken or not
+ * judged.
+ */
 export async function postResult(
   { given, signed }: Posting,
   { name, version, key }: PostedVersion,

@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { readErrorCode } from '@skillstead/protocol'
 
-/** How long a pattern or a schema of a case may take. */
+/** The maximum time for a pattern or a schema of a case, in milliseconds. */
 const workMs = 1000
 
 const context = createContext({ work: undefined as unknown })

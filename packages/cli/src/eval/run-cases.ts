@@ -28,10 +28,10 @@ export interface RunSettings extends JudgeSettings {
 
 type Run = Pick<RunRecord, 'arm' | 'number'> & { readonly one: EvalCase; readonly file: string }
 
-/** Broken runs in a row after which the others are not tried: each costs money. */
+/** The number of broken runs in a row after which no further run is tried: each costs money. */
 const brokenMax = 5
 
-/** More output than an agent needs. */
+/** The maximum output of an agent in bytes: more than an agent needs. */
 const outputBytesMax = 8 * 1024 * 1024
 
 /**
@@ -60,7 +60,7 @@ export async function runCases(
     for (const run of queue) {
       if (signal.aborted) return
       const record = await executeRun(run, skill, { ...settings, signal }, { journal, transcripts })
-      // What an interruption stopped is not finished.
+      // A run that an interruption stopped is not finished.
       if (signal.aborted || !record) return
       journal.add(record)
       onDone()
@@ -80,7 +80,7 @@ export async function runCases(
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-/** All runs, in turns through the cases, so that an evaluation that is stopped has some of each. */
+/** All runs, in turns through the cases, so that an evaluation that is stopped has some runs of each case. */
 function listRuns(cases: readonly EvalCase[], runs: number): Run[] {
   return Array.from({ length: runs }, (_, i) => i + 1).flatMap((number) =>
     cases.flatMap((one, index) =>
@@ -89,7 +89,7 @@ function listRuns(cases: readonly EvalCase[], runs: number): Run[] {
   )
 }
 
-/** Undefined for a run that was interrupted. */
+/** Carries out one run. Undefined if the run was interrupted. */
 async function executeRun(
   { one, arm, number, file }: Run,
   skill: EvaluatedSkill,
@@ -148,7 +148,10 @@ function toEndResult(evidence: string, outcome: CheckResult['outcome']): CheckRe
   return { name: 'the agent ends', outcome, evidence }
 }
 
-/** Failed if a check failed, else not judged if one was not, else passed. */
+/**
+ * The outcome of a run: failed if a check failed; else not judged if a check was not judged or there is none; else
+ * passed.
+ */
 function toOutcome(checks: readonly CheckResult[]): CheckResult['outcome'] {
   const outcomes = new Set(checks.map(({ outcome }) => outcome))
   return outcomes.has('failed') ? 'failed' : outcomes.has('unjudged') || outcomes.size === 0 ? 'unjudged' : 'passed'

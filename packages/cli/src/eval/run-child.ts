@@ -33,9 +33,12 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Between the polite and the final signal. */
+/** The time between SIGTERM and SIGKILL, in milliseconds. */
 const graceMs = 500
-/** A process that left the group may keep the pipes open, and one in the kernel cannot be killed. */
+/**
+ * The maximum times to wait: a process that left the group may keep the pipes open, and one in the kernel cannot be
+ * killed.
+ */
 const drainMs = 500
 const unkillableMs = 5000
 
@@ -44,8 +47,8 @@ const groups = new Set<number>()
 
 /**
  * Runs a command in a process group of its own. When the command ends, and at a limit, the whole group is killed, so
- * that nothing which it started continues, unless that left the group. What exceeds the output limit is not stored. Throws
- * {@link StartError}.
+ * that no process which it started continues, unless that process left the group. Output above the limit is not stored.
+ * Throws {@link StartError}.
  */
 export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   const { words, cwd, env, input, timeoutMs, outputBytesMax, signal } = options
@@ -85,14 +88,14 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   signal.addEventListener('abort', interrupt, { once: true })
   const limit = setTimeout(() => stop('timeout'), timeoutMs)
   if (signal.aborted) interrupt()
-  // A command need not read its input.
+  // A command may end without reading its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   const closed = once(child, 'close')
   try {
     const [code, name] = (await Promise.race([once(child, 'exit'), unkillable.promise])) ?? [null, 'SIGKILL']
     const seconds = (performance.now() - startedMs) / 1000
-    // Only the limit of output can still be exceeded, by what the pipes have.
+    // From here on only the output limit applies, to the data that is still in the pipes.
     clearTimeout(limit)
     signal.removeEventListener('abort', interrupt)
     killGroup(group, 'SIGKILL')
@@ -117,7 +120,7 @@ function spawnGroup(program: string, args: readonly string[], place: { cwd: stri
   try {
     return spawn(program, args, { ...place, detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] })
   } catch (error) {
-    // Such as arguments that are too long, or have a NUL.
+    // `spawn` itself throws, for example for arguments that are too long or contain a NUL.
     throw toStartError(program, error)
   }
 }

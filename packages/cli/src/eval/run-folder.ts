@@ -15,16 +15,18 @@ export interface EvaluatedSkill {
   readonly files: readonly ArchiveFile[]
 }
 
-/** Where agents look for skills of a project: the folder that most share, and a link to it, as other installers make it. */
+/**
+ * Where agents look for skills of a project: the folder that most share, and a link to it, as other installers make it.
+ */
 const [sharedFolder, linkedFolder] = ['.agents/skills', '.claude/skills']
-/** Files of a run that are listed, and bytes of those that are read. */
+/** The maximum number of files of a run that are listed, and of bytes of a file that are read. */
 export const listedMax = 20_000
 const readBytesMax = 8 * 1024 * 1024
 
 /**
- * Creates the folder of a run in `root`, with the files of its case, and with the skill if `withSkill`. The cases are left out of
- * the skill: an agent would find there what is expected of it. Synchronous: a turn of the thread pool for each of these
- * small files takes longer than writing them.
+ * Creates the folder of a run in `root`, with the files of its case, and with the skill if `withSkill`. The cases are
+ * left out of the skill: an agent would find there what is expected of it. Synchronous: a turn of the thread pool for
+ * each of these small files takes longer than writing them.
  */
 export function makeRunFolder(root: string, one: EvalCase, skill: EvaluatedSkill, withSkill: boolean): string {
   const folder = join(root, 'work')
@@ -81,7 +83,7 @@ export async function readRunFile(folder: string, path: string): Promise<string 
   const root = await realpath(folder)
   const place = await realpath(join(root, path)).catch(() => undefined)
   if (place === undefined || !place.startsWith(root + sep) || !(await lstat(place)).isFile()) return undefined
-  // A pipe that took its place would block.
+  // A pipe that took the place of the file would block.
   const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,
   )
@@ -94,7 +96,10 @@ export async function readRunFile(folder: string, path: string): Promise<string 
   }
 }
 
-/** What an agent does not get: addresses and keys of registries, and tokens of CI jobs that are exchanged for keys. */
+/**
+ * Variables that an agent does not get: addresses and keys of registries, and tokens of CI jobs that are exchanged for
+ * keys.
+ */
 export const removedVariables =
   /^(?:SKILLSTEAD_.*|DATABASE_URL|ACTIONS_.*|.*_ID_TOKEN.*|GITHUB_TOKEN|CI_JOB_(?:TOKEN|JWT.*)|PWD|OLDPWD)$/i
 
@@ -104,7 +109,7 @@ export function toAgentEnvironment(env: Environment, one: Pick<EvalCase, 'env'>,
   return { ...Object.fromEntries(kept), PWD: folder, ...one.env }
 }
 
-/** What scripts of a case need. They get no keys of models. */
+/** Variables that scripts of a case need. Scripts get no keys of models. */
 const scriptVariables = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'LANG', 'TERM']
 
 /** The environment of a script of a case. */

@@ -20,9 +20,11 @@ export interface ArmSummary extends PassCounts {
 
 /** All counted runs with or without the skill, of the cases that have counted runs on both sides. */
 export interface ArmTotals extends ArmSummary {
-  /** Runs of all cases of the agent that failed, were stopped at a limit, or printed too much. They count as not passed. */
+  /**
+   * Runs of all cases in which the agent failed, was stopped at a limit, or printed too much. They count as not passed.
+   */
   readonly broken: number
-  /** The sum of the counted runs; undefined if the agent reports none. */
+  /** The sum of the tokens of the counted runs; undefined if the agent reports none. */
   readonly tokens?: number
   readonly seconds: number
   /** Undefined without a counted run. */
@@ -43,11 +45,14 @@ export interface EvalSummary {
   readonly cases: readonly CaseSummary[]
   /** Cases without a check that these settings decide, which were not run. */
   readonly skipped: readonly Omit<CaseSummary, 'with' | 'without'>[]
-  /** More than 5 % of the runs are not judged: an agent may have caused that for runs that would fail. */
+  /** Whether more than 5 % of the runs are not judged: an agent may have caused that for runs that would fail. */
   readonly isSpoilt: boolean
   readonly withSkill: ArmTotals
   readonly withoutSkill: ArmTotals
-  /** The difference in passed runs with its 95 % interval; undefined unless a case has counted runs on both sides, and if too many runs are not judged. */
+  /**
+   * The difference in passed runs with its 95 % interval; undefined unless a case has counted runs on both sides, and
+   * if too many runs are not judged.
+   */
   readonly effect?: DifferenceInterval
   /** `none`: the interval includes 0, so that no difference is shown. */
   readonly verdict: 'better' | 'worse' | 'none'
@@ -72,7 +77,10 @@ export function isDecided(one: EvalCase, settings: DecidedBy): boolean {
   return isPrepared(one, settings) && one.checks.some((check) => findUndecided(check, settings) === undefined)
 }
 
-/** Counts the runs. Cases without a counted run on one side are left out of the totals, which would be biased. There is a winner only if the interval of the difference excludes 0. */
+/**
+ * Counts the runs. Cases without a counted run on one side are left out of the totals, which would be biased. There is
+ * a winner only if the interval of the difference excludes 0.
+ */
 export function summarize(all: readonly EvalCase[], records: readonly RunRecord[], settings: DecidedBy): EvalSummary {
   const byCase = Map.groupBy(records, (record) => record.case)
   const cases: CaseSummary[] = []

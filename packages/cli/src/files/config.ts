@@ -35,7 +35,7 @@ export function cacheFolder(env: Environment): string {
 
 /**
  * Writes a file of the configuration folder, which only its user can read. The file is replaced atomically: half a file
- * could not be parsed. Throws an error that names the folder and the variable for another one.
+ * could not be parsed. Throws an error that names the folder and the variable that sets another folder.
  */
 export function writePrivate(file: string, text: string): void {
   const folder = dirname(file)

@@ -2,8 +2,8 @@ import { statSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Throws for a file of the user's configuration that other users of the machine can change, or that another user owns: it
- * decides which keys and folders are trusted. Root may use the files of the user who became root.
+ * Throws for a file of the user's configuration that other users of the machine can change, or that another user owns,
+ * because the file decides which keys and folders are trusted. Root may use the files of the user who became root.
  */
 export function requireOwn(file: string, { uid, mode }: Stats): void {
   // Windows uses access control lists instead of these modes.
@@ -18,9 +18,9 @@ export function requireOwn(file: string, { uid, mode }: Stats): void {
 }
 
 /**
- * A warning for the operator if other users of the machine can open an SQLite file or its journal, which contain
- * private skills and secrets, or the key of the secrets, or replace them all. New files are private to their owner; older,
- * copied or restored files may not be.
+ * A warning for the operator if other users of the machine can open or replace an SQLite file or its journal, which
+ * contain private skills and secrets, or the key of the secrets. New files are private to their owner; older, copied or
+ * restored files may not be.
  */
 export function findAccessWarning(path: string | undefined): string | undefined {
   // Windows uses access control lists instead of these modes.
@@ -41,7 +41,7 @@ function isOpenToOthers(file: number, folder: number): boolean {
   return ((file & 0o060) !== 0 && (folder & 0o010) !== 0) || ((file & 0o006) !== 0 && (folder & 0o001) !== 0)
 }
 
-/** Returns 0 for a file that does not exist. */
+/** The mode of a file; 0 if it does not exist. */
 function modeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mode ?? 0
 }

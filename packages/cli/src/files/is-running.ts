@@ -1,9 +1,11 @@
 import { readErrorCode } from '@skillstead/protocol'
 
-/** Whether a process of this machine runs, of any user. Another one may have the id of one that ended. */
+/**
+ * Whether a process with this id runs on this machine, of any user. A new process may have the id of one that ended.
+ */
 export function isRunning(pid: number): boolean {
   try {
-    // 0 would be the group of this process.
+    // The id 0 would mean the group of this process.
     return pid > 0 && process.kill(pid, 0)
   } catch (error) {
     return readErrorCode(error) === 'EPERM'

@@ -53,7 +53,7 @@ async function listMembers(session: Session, api: RegistryApi, slug: string, wor
   ) as Asked[]
 }
 
-/** If the registry is unavailable, the locked version is used. */
+/** The item of an argument. If the registry is unavailable, the locked version is used. */
 async function askForItem(session: Session, api: RegistryApi, asked: Asked, source: string): Promise<Item> {
   try {
     return await toItem(session, api, asked, source)

@@ -14,7 +14,7 @@ export interface Place {
   readonly root: string
   /** The folder that contains the lock. */
   readonly lockFolder: string
-  /** Its variables set the folders of some agents. */
+  /** The environment, whose variables set the folders of some agents. */
   readonly env: Environment
 }
 

@@ -35,7 +35,7 @@ export interface Lock {
   readonly skills: Readonly<Record<string, LockedSkill>>
 }
 
-/** Source of skills from a registry in a folder: its path means nothing on other machines. */
+/** The `source` of skills from a registry in a folder, whose path means nothing on other machines. */
 export const localSource = 'local'
 
 export interface LockOptions {

@@ -27,7 +27,9 @@ export interface Item extends Wanted {
   readonly formerName?: string | undefined
 }
 
-/** A folder to write, and its content when that was decided; `seen` is undefined if the content does not matter. */
+/**
+ * A folder to write, and its content when the write was decided; `seen` is undefined if the content does not matter.
+ */
 type FolderWrite = Pick<FolderChange, 'path' | 'target' | 'seen'>
 
 /** The planned action for an item. */
@@ -38,7 +40,7 @@ export interface ItemPlan {
   readonly skipped?: { readonly target: string; readonly reason: string }
 }
 
-/** Two skills with the same short name would overwrite each other. */
+/** Throws if two skills, which then have the same short name, would be installed in the same folder. */
 export function refuseSharedFolder(items: readonly Item[]): void {
   const owners = new Map<string, string>()
   for (const { fullName, targets } of items) {
@@ -113,7 +115,7 @@ export async function findEdits(session: Session, state: FolderState, fullName: 
   }
   if (!locked) return state.kind === 'other' ? state.reason : 'its content is not in the lock'
   const published = await session.cache.find(locked.digest)
-  // No work is lost with a mode.
+  // A changed file mode does not count: no work is lost with it.
   if (state.kind === 'version' && published && isSameBytes(state.files, published)) return undefined
   return describeEdits(state, locked.digest, published)
 }

@@ -40,8 +40,8 @@ export function planServers(session: Session, { item }: ItemPlan, files: readonl
 }
 
 /**
- * What becomes of the entries of a skill with this name in the lock; undefined if it has none and had none. `gone`: the
- * names whose entries in the lock are replaced or removed by the same command.
+ * The change of the entries of a skill with this name in the lock; undefined if it neither has nor had entries. `gone`:
+ * the names whose entries in the lock are replaced or removed by the same command.
  */
 export function toServersChange(
   { lock, place }: Session,

@@ -56,8 +56,8 @@ export function toProjectEntries(fullName: string, servers: McpServers, target: 
 
 /**
  * Changes the entries of skills in the project's file, and calls `commit` before the file is replaced: if that throws,
- * the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the names of
- * servers that were left, because their entries were changed since they were written.
+ * the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the names
+ * of servers that were not changed, because their entries were edited since they were written.
  */
 export async function changeProjectServers(
   place: Place,
@@ -90,10 +90,10 @@ export function hasProjectServer({ root }: Place, name: string): boolean {
 }
 
 interface ProjectFile {
-  /** Empty if there is no file. */
+  /** The parsed file; empty if there is no file. */
   readonly text: string
   readonly document: Entries
-  /** A file with secrets may be private to its owner. */
+  /** The mode of the file, which is kept: a file with secrets may be private to its owner. */
   readonly mode: number | undefined
 }
 

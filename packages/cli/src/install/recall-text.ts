@@ -4,8 +4,8 @@ import { toOneLine, type Recalled } from '@skillstead/protocol'
 const lengthsMax = { range: 200, reason: 500, at: 40 }
 
 /**
- * The recall in an answer of a registry or in a file, which may have anything: a recall without readable texts is a
- * recall all the same. Undefined if there is none.
+ * The recall in the response of a registry or in a file, which may contain anything: a recall without readable texts is
+ * still a recall. Undefined if there is none.
  */
 export function readRecalled(value: unknown): Recalled | undefined {
   if (!value) return undefined

@@ -18,12 +18,12 @@ import {
   type StagingPlaces,
 } from './staging.ts'
 
-/** Longer than any install takes: an older staging folder with this process id is from another process. */
+/** A time longer than any install takes: an older staging folder is from an earlier process with the same id. */
 const installMsMax = 60 * 60_000
 
 /**
- * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. The lock is
- * written atomically between the two, so either all folders of a command change or none.
+ * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. A command
+ * writes the lock atomically, so either all of its folders change or none.
  */
 export async function recoverInstalls(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
@@ -80,7 +80,7 @@ function isCommitted({ fullName, target, digest }: JournalEntry, lock: Lock): bo
   return digest === null ? !isNamed : isNamed && locked?.digest === digest
 }
 
-/** Leaves content unchanged that another process has put there since. */
+/** Undoes the change of a folder, unless another process has put other content there since. */
 async function takeBackOwn(places: StagingPlaces, entry: JournalEntry, cache: PackageCache): Promise<void> {
   const path = join(places.parent, entry.name)
   if (isThere(path) && !isThere(join(places.next, entry.name))) {

@@ -29,22 +29,22 @@ interface Constraint {
   readonly range: string
 }
 
-/** `by`: the installed skill that sets the range. */
+/** The ranges that a resolution begins with. `by`: the installed skill that sets the range. */
 type Roots = { name: string; range: string; by?: string }[]
 
 /** How {@link addRequired} adds skills. */
 export interface Adding {
   readonly source: string
   readonly isUpdate?: boolean
-  /** The full names of skills whose installed version was yanked or recalled: an update may go to a lower one. */
+  /** The full names of skills whose installed version was yanked or recalled: an update may choose a lower version. */
   readonly withdrawn?: ReadonlySet<string>
 }
 
 /**
  * The items of a command with the skills that they require, from the same registry. Installed skills stay as they are
- * where they are in the ranges and not known to be recalled. An update keeps a skill in the ranges of the installed skills that require it; an install
- * of a version outside them is refused. Throws for conflicts, cycles and skills that do not exist, as the registry
- * explains them.
+ * where they are in the ranges and not known to be recalled. An update keeps a skill in the ranges of the installed
+ * skills that require it; an install of a version outside them is refused. Throws for conflicts, cycles and skills that
+ * do not exist, as the registry explains them.
  */
 export async function addRequired(
   session: Session,
@@ -94,7 +94,7 @@ export async function addRequired(
   return items.map((item) => ({ ...item, requires: toLockedRequires(item, resolution) ?? item.requires }))
 }
 
-/** What the addition of a required skill changes, which may be installed in another version. */
+/** What the addition of a required skill changes; the skill may be installed in another version. */
 function toAddition(lock: Lock, { fullName, version }: Resolution['skills'][number]): string {
   const installed = findLocked(lock, fullName)?.version
   if (installed === undefined || installed === version) return `${version} is added`
@@ -116,7 +116,9 @@ function refuseOutside(asked: readonly Item[], constraints: readonly Constraint[
   }
 }
 
-/** Resolves the roots; once more within the ranges of installed skills, if it chose a version outside them. */
+/**
+ * Resolves the roots. If the result has a version outside the ranges of installed skills, resolves again within them.
+ */
 async function resolveWithin(
   session: Session,
   api: RegistryApi,
@@ -140,7 +142,7 @@ async function resolve({ output, lock }: Session, api: RegistryApi, roots: Roots
   return resolution
 }
 
-/** To the registry, the range that an installed skill sets is requested. */
+/** Names the installed skill that sets a range in a conflict; the registry only says that the range was requested. */
 function nameInstalled(error: unknown, roots: Roots, { skills }: Lock): unknown {
   if (!isRegistryError(error, 'conflict')) return error
   let { message } = error
@@ -180,7 +182,7 @@ async function stayInRange(
     isWithdrawn,
   }: { item: Item; chosen: string | undefined; source: string; all: Constraint[]; isWithdrawn: boolean },
 ): Promise<Item[]> {
-  // The updates of the others no longer require it.
+  // The updates of the other skills no longer require this one.
   if (isWithdrawn && chosen === undefined) return [item]
   const { fullName, version: latest } = item
   const current = session.lock.skills[fullName]!.version
@@ -192,7 +194,7 @@ async function stayInRange(
   return target === undefined ? [] : askForItems(session, api, [{ name: fullName, version: target }], source)
 }
 
-/** The skills of a resolution that are to be installed besides the named ones. */
+/** The skills of a resolution that are to be installed in addition to the named ones. */
 function listAdded(
   { lock, recalls }: Session,
   { skills }: Resolution,
@@ -200,7 +202,7 @@ function listAdded(
 ): Resolution['skills'] {
   const wanted = new Set<string>(names)
   const added: Resolution['skills'] = []
-  // Those that require a skill come after it.
+  // The skills that require a skill come after it in the list.
   for (const one of skills.toReversed()) {
     const { fullName, requiredBy } = one
     if (names.has(fullName) || !requiredBy.some((requirer) => wanted.has(requirer.fullName))) continue
@@ -231,7 +233,10 @@ function toLockedRequires({ fullName }: Item, { skills }: Resolution): Record<st
   return entries.length > 0 ? Object.fromEntries(entries) : undefined
 }
 
-/** What else the written skills need and this machine does not seem to have. Nothing of that is ever installed. */
+/**
+ * Commands, MCP servers and variables that the written skills need and this machine seems to lack. Nothing of that is
+ * ever installed.
+ */
 export function listNeeds({ given, place }: Session, plans: readonly ItemPlan[]): string[] {
   const { env } = given.io
   return plans.flatMap(({ item: { fullName, needs }, writes }) => {

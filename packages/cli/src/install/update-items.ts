@@ -21,7 +21,7 @@ export interface Notice {
 
 type Locked = readonly [fullName: string, LockedSkill]
 
-/** The maximum of one heartbeat. */
+/** The maximum number of skills in one heartbeat. */
 const heartbeatBatch = 1000
 
 /** Asks each registry once about the skills that came from it. The requests count no downloads. */
@@ -45,7 +45,7 @@ async function askAbout(session: Session, api: RegistryApi, skills: readonly Loc
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
     if (update) {
-      // Older nodes do not send this field.
+      // Older nodes do not send `deprecationMessage`.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
       const latest = isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
       const recalled = toRecalled(update)
@@ -74,7 +74,7 @@ export function toReportedRecalls(skills: readonly Locked[], { updates, unknown 
   })
 }
 
-/** The recall that a row reports; its texts may be missing. */
+/** The recall that a row of a heartbeat response reports; its texts may be missing. */
 export function toRecalled(update: HeartbeatResult['updates'][number] | undefined): Recalled | undefined {
   return readRecalled(update?.recalled ?? (update?.reason === 'recalled' ? {} : undefined))
 }

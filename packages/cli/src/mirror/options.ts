@@ -76,7 +76,7 @@ export const upstreamOptions: Options = {
   ...filterOptions,
 }
 
-/** Throws {@link UsageError}. */
+/** The network mode of the options. Throws {@link UsageError} for an invalid one. */
 export function toNetworkMode(given: Arguments): NetworkMode | undefined {
   return choice(textOption(given, 'network'), networkModes, 'network mode')
 }
@@ -86,7 +86,7 @@ export function toPrivateNames(given: Arguments): string[] | undefined {
   return listOption(given, 'private-names')
 }
 
-/** Throws {@link UsageError}. */
+/** The filters of the options. Throws {@link UsageError} for invalid ones. */
 export function toFilterSettings(given: Arguments): Filters {
   return withoutUndefined({
     owners: listOption(given, 'owner'),
@@ -125,7 +125,7 @@ export async function withAskedKey<T extends { apiKey?: string }>(io: Io, option
   return options.apiKey === '-' ? { ...options, apiKey: await askKey(io, location) } : options
 }
 
-/** The given settings only. Throws {@link UsageError}. */
+/** The settings of an upstream that the options set. Throws {@link UsageError}. */
 export function toAddOptions(given: Arguments): AddOptions {
   return {
     kind: choice(textOption(given, 'kind'), kinds, 'kind of upstream'),

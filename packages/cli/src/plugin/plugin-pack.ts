@@ -14,7 +14,7 @@ import type { PluginManifest } from '@skillstead/skill-format/archives'
 
 /** What became of a skill of a plugin. */
 export interface PluginSkill {
-  /** Its SKILL.md. */
+  /** The path of its SKILL.md. */
   readonly path: string
   readonly status: 'published' | 'unchanged' | 'quarantined' | 'refused'
   /** Absent where the skill was refused. */
@@ -28,7 +28,7 @@ export interface PluginSkill {
 export interface PluginPack {
   readonly slug: string
   readonly status: 'created' | 'updated' | 'unchanged' | 'refused'
-  /** Why there is no pack, or an older state of it. */
+  /** Why the pack was not created or updated. */
   readonly reason?: string
   readonly warnings?: Awaited<ReturnType<RegistryApi['createPack']>>['warnings']
 }
@@ -37,7 +37,7 @@ interface PackOptions {
   readonly visibility?: Visibility | undefined
   /** The visibility of a new pack, if `visibility` is not given. Default: public. */
   readonly newVisibility?: Visibility | undefined
-  /** Whether only the outcome is determined. */
+  /** Whether the outcome is only determined, and nothing is stored. */
   readonly dryRun?: boolean
 }
 

@@ -41,7 +41,7 @@ complete -F _skillstead skillstead
 `
 }
 
-/** A noun with its verb must come before the noun alone, whose pattern would match both. */
+/** The entries with a noun and its verb first: the pattern of the noun alone would match both. */
 function toSpecificFirst(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => Number(b.name.includes(' ')) - Number(a.name.includes(' ')))
 }

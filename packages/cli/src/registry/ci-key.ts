@@ -9,8 +9,9 @@ interface Node {
 }
 
 /**
- * Gives a node without an API key the key for which it exchanges the token of the CI job, if there is such a token: of
- * GitHub Actions, or in SKILLSTEAD_ID_TOKEN. `owner` is published to. Throws if the exchange fails, and {@link UsageError} without an owner.
+ * Adds an API key to a node without one: the key for which the node exchanges the token of the CI job, if there is a
+ * token of GitHub Actions or in SKILLSTEAD_ID_TOKEN. `owner`: the owner that the job publishes for. Throws if the
+ * exchange fails, and {@link UsageError} without an owner.
  */
 export async function withCiKey(io: Pick<Io, 'env' | 'stderr'>, node: Node, owner: string | null): Promise<Node> {
   if (node.apiKey !== undefined) return node

@@ -96,7 +96,7 @@ interface Schema {
   readonly options?: readonly string[]
 }
 
-/** The values of a picklist in the input of an endpoint; undefined for a field that accepts others. */
+/** The values of a picklist in the input of an endpoint; undefined for a field that accepts other values. */
 function listChoices(name: EndpointName, field: string): readonly string[] | undefined {
   const input: Schema = endpoints[name].input as object as Schema
   const schema = input.entries?.[field]

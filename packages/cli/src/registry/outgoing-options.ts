@@ -29,7 +29,9 @@ async function toNetworks(list: string | undefined): Promise<string[]> {
   return networks
 }
 
-/** The proxies of the environment. Throws {@link UsageError} for a value that names none, without that value. */
+/**
+ * The proxies of the environment. Throws {@link UsageError} for a value that is no proxy; the message omits the value.
+ */
 async function toProxies({ io }: Arguments): Promise<OutgoingOptions['proxy']> {
   const { isProxyUrl } = await import('@skillstead/core/internal')
   const { http, https, noProxy } = readProxies(io.env)

@@ -32,7 +32,7 @@ export const placeOptions: Options = {
 /** Settings for a registry that a short command opens: no search index in memory, no outbox work. */
 const shortLived = { works: false, memorySkillsMax: 0 }
 
-/** The plan of new users of a node, which has webhooks. `openRegistry` itself defaults to `free`. */
+/** The plan of new users of a node: one with webhooks. `openRegistry` itself defaults to `free`. */
 export const nodeDefaultPlan: PlanName = 'team'
 
 /** The storage location that the options name. `make` creates a missing folder. */
@@ -94,13 +94,13 @@ interface CallerOptions extends OpenOptions {
   readonly otherwise?: Caller
   /** Token that identifies the calling agent. */
   readonly agentToken?: string
-  /** Where CI publishes with its own token, if there is no key: an owner; null if the command names none. */
+  /** The owner for whom a CI job publishes with its own token, if there is no key; null if the command names none. */
   readonly ci?: string | null
   /** Whether the command installs what it reads. */
   readonly installs?: boolean
 }
 
-/** Whether the user asks programs not to report what they do: https://consoledonottrack.com. */
+/** Whether a command may report what it does: not if the user opted out (https://consoledonottrack.com). */
 function mayReport({ io: { env } }: Arguments): boolean {
   return ['SKILLSTEAD_NO_TRACK', 'DO_NOT_TRACK'].every((name) => /^(?:0|false)?$/i.test(readVariable(env, name) ?? ''))
 }
@@ -147,7 +147,7 @@ export async function withApi<T>(
   )
 }
 
-/** A login comes before DATABASE_URL, which the caller may have meant. */
+/** Says that the login is used instead of DATABASE_URL, which the caller may have meant. */
 function sayWhichCounts(given: Arguments, login: string): void {
   const { env, stderr } = given.io
   const isByLogin = textOption(given, 'url') === undefined && readVariable(env, 'SKILLSTEAD_URL') === undefined
@@ -199,7 +199,10 @@ export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string
   return { baseUrl, apiKey: textOption(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
 }
 
-/** Checks the form only, without showing the URL, which may have a password. `from`: the options that have it. */
+/**
+ * Checks only the form of a database URL; errors do not show it, because it may have a password. `from`: the options
+ * that have it.
+ */
 export function requireDatabase(url: string, from: string): string {
   if (/^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new UsageError(

@@ -11,7 +11,10 @@ interface Variable {
   readonly value: string
 }
 
-/** The variables that name proxies, in either case. As for curl, a value without a scheme is the host of an HTTP proxy. */
+/**
+ * The variables that name proxies, in upper or lower case. As for curl, a value without a scheme is the host of an HTTP
+ * proxy.
+ */
 export function readProxies(env: Environment): { http?: Variable; https?: Variable; noProxy?: Variable } {
   const [http, https] = ['http_proxy', 'https_proxy'].map((name) => {
     const found = readEitherCase(env, name)

@@ -32,22 +32,24 @@ import { warnOfTemplate } from './skill-template.ts'
 /** The result of linting a skill. */
 export interface Linted {
   readonly id: string
-  /** Whether strict readers of the open format accept it. */
+  /** Whether strict readers of the open format accept the skill. */
   readonly portable: boolean
-  /** Whether a publish takes it. */
+  /** Whether a publish accepts the skill. */
   readonly publishable: boolean
   readonly warnings: readonly Warning[]
-  /** Entries of its folder or archive that a publish omits, and those that it stores with another content. */
+  /**
+   * Entries of the skill's folder or archive that a publish omits. `changed`: those that it stores with other content.
+   */
   readonly omitted: readonly PathReason[]
   readonly changed: readonly PathReason[]
-  /** What the clients that were asked for do with it. */
+  /** What each requested client does with the skill. */
   readonly clients: readonly ClientReport[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
 /**
- * Checks a skill against the open format, the scan rules and these clients; undefined if it has no SKILL.md. `isWhole`:
- * the sample is a folder with all its files.
+ * Checks a skill against the open format, the scan rules and the given clients; undefined if it has no SKILL.md.
+ * `isWhole`: the sample is a folder with all its files.
  */
 export async function lintSample(
   sample: Sample,
@@ -109,7 +111,7 @@ function listRefusals(
   // A sample has no files above the limits, and no links to files of the skill, which a publish stores as files.
   const sized = selected?.files.map(({ path, entry }) => ({ path, size: entry.size }))
   return [
-    // A name has one warning, with the name to use, and not also that of the open format.
+    // A faulty name gets one warning, with the name to use, and no second one about the open format.
     ...readSkillFields(parsed).refusals.map(({ path, code, message, line }) => ({
       code: code ?? (path === 'name' ? 'name_pattern' : 'field_refused'),
       message,

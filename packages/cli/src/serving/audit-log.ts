@@ -17,16 +17,16 @@ export interface AuditLog {
 }
 
 interface Target {
-  /** Where to begin. */
+  /** Where in the audit log of the registry to begin. */
   readonly last: AuditPosition | 'end'
   append(lines: string): Promise<void>
   remember(position: AuditPosition): void
 }
 
 /**
- * Appends each committed audit entry of the registry, whichever node or command made it, as one line of JSON to the file
- * of `--audit-log`. A crash repeats the entries of at most one batch; an error is reported once, and the entries are
- * written when writing works again. Throws {@link UsageError} for a file that is none.
+ * Appends each committed audit entry of the registry, whichever node or command made it, as one line of JSON to the
+ * file of `--audit-log`. A crash repeats the entries of at most one batch; an error is reported once, and the entries
+ * are written when writing works again. Throws {@link UsageError} for a path that is no file.
  */
 export async function followAudit(
   registry: Registry,

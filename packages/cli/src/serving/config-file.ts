@@ -176,7 +176,10 @@ function isGiven({ options, io }: Arguments, name: string): boolean {
   )
 }
 
-/** Only a warning: the mode of a file that a container mounts cannot always be changed. */
+/**
+ * A warning if other users can read a file with secrets. It is no error, because the mode of a file that a container
+ * mounts cannot always be changed.
+ */
 function findWarning(file: string, values: Values): string | undefined {
   const secret = secrets.find((name) => values[name] !== undefined)
   if (secret === undefined || process.platform === 'win32' || (statSync(file).mode & 0o004) === 0) return undefined

@@ -16,7 +16,7 @@ export const listenOptions: Options = {
   },
 }
 
-/** The options with the variable SKILLSTEAD_NAME for each that has none of its own. */
+/** The options, with the variable SKILLSTEAD_NAME for each option that has no variable of its own. */
 export function withVariables(options: Options): Options {
   const named = Object.entries(options).map(([name, option]) => [
     name,

@@ -241,7 +241,7 @@ const limitNames: Readonly<Record<string, { readonly limit: keyof ConnectionLimi
   answer: { limit: 'answerMs', unit: 1000 },
 }
 
-/** Throws {@link UsageError} for invalid values. */
+/** The connection limits of the options. Throws {@link UsageError} for invalid values. */
 function toConnections(given: Arguments): Partial<ConnectionLimits> | undefined {
   const list = textOption(given, 'connection-limits')
   return list === undefined ? undefined : Object.fromEntries(list.split(',').map(toBound))

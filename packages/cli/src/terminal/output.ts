@@ -12,7 +12,7 @@ import { createRender, type Line } from './style.ts'
  */
 export interface Output {
   readonly json: boolean
-  /** For progress bars, which are shown only on a terminal. */
+  /** The stream for progress bars, which are shown only on a terminal. */
   readonly stderr: OutputStream
   /** Prints a progress message; silent with --json. */
   say(line: Line): void

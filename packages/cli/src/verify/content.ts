@@ -28,8 +28,8 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 }
 
 /**
- * Links are refused, not skipped: an agent that reads the folder would follow them. Files have no `executable` where the
- * file system has no modes: it then shows all files as executable, SKILL.md too.
+ * Reads all files of a folder. Links are refused, not skipped: an agent that reads the folder would follow them. Files
+ * have no `executable` where the file system has no modes: it then shows all files as executable, SKILL.md too.
  */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
@@ -71,7 +71,7 @@ export function isJunk(path: string): boolean {
   return path.split('/').some((name) => skipped.has(name))
 }
 
-/** Some archives wrap all files in one folder. */
+/** Removes the folder in which some archives wrap all files. */
 function stripWrapperFolder(files: readonly ContentFile[]): ContentFile[] {
   const [first] = files
   const folder = first?.path.slice(0, first.path.indexOf('/') + 1) ?? ''

@@ -22,10 +22,10 @@ export async function toVerification(checked: string, report: ProvenanceReport) 
     version,
     digest,
     publisher: publisher.username,
-    // The log proves it: the record itself does not repeat it.
+    // The log proves the time of publication, which the record itself does not repeat.
     identity: entry?.data.identity ?? null,
     publishedAt,
-    // Empty if a mirror signed it whose key was not given.
+    // Empty if the record is signed by a mirror whose key was not given.
     signedBy: signers.map(({ name, hash }) => `${name}+${hash}`),
     unproven,
     contentChecked,

@@ -10,11 +10,12 @@ import type { Quota } from '../context/quotas.ts'
 import { readPageSession, readSessionToken } from './sessions.ts'
 
 /**
- * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
- * reach the page to sign in, and a proxy may have asked for a password of its own. `documents`: as `files`, for what users
- * open in a browser, whose session counts. `probe`: admits everyone and spends
- * nothing, for health checks and metrics, which must answer during a flood. `shared`: as `api`, and on a private node also
- * for the holder of a share link; such a route calls {@link requireShared}.
+ * How requests to a route are admitted, in addition to {@link Admission}. `page`, for static pages: a request of the
+ * address, whose credentials are not looked at. A user who needs a key must reach the page to sign in, and a proxy may
+ * have asked for a password of its own. `documents`: as `files`, for what users open in a browser, whose session
+ * counts. `probe`: admits everyone and spends nothing, for health checks and metrics, which must answer during a flood.
+ * `shared`: as `api`, and on a private node also for the holder of a share link; such a route calls {@link
+ * requireShared}.
  */
 export type EntryAdmission = Admission | 'page' | 'documents' | 'probe' | 'shared'
 
@@ -83,7 +84,8 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
 }
 
 /**
- * A caller with an expired session counts as a guest: public content stays available, and other content requires a key.
+ * Admits a caller with a session. One whose session has expired counts as a guest: public content stays available, and
+ * other content requires a key.
  */
 async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
   call.crossOrigin = false

@@ -18,7 +18,7 @@ class ErrorWithHeaders extends RegistryError {
   }
 }
 
-/** Responds with a page that says why there is no other one. */
+/** Responds with a page that shows why the requested page is not available. */
 type ReplyErrorPage = (
   call: Call,
   status: number,

@@ -12,8 +12,8 @@ export interface PublicUrl {
 }
 
 /**
- * Throws a TypeError for text that is not the URL of a node. The path becomes part of pages, cookies and headers, and
- * proxies decode escapes, so it consists of plain characters only.
+ * Parses the public URL of a node. Throws a TypeError for other text. The path becomes part of pages, cookies and
+ * headers, and proxies decode escapes, so it consists of plain characters only.
  */
 export function parsePublicUrl(text: string): PublicUrl {
   const url = URL.parse(text)

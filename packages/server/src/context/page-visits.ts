@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-/** How long the calls of a page belong to it, as long as an allowance lasts. */
+/** The time during which the calls of a page belong to its visit, in milliseconds: as long as an allowance lasts. */
 const visitMs = 60_000
-/** About as many as the largest page of the dashboard makes. */
+/** The maximum number of calls of a visit: about as many as the largest page of the dashboard makes. */
 const callsMax = 20
-/** Files that each of these calls costs, so that a program which pretends to be a page gains little. */
+/** The number of files that each call of a page costs, so that a program which pretends to be a page gains little. */
 export const pageCallFiles = 4
 const entriesMax = 20_000
 const idPattern = /^[\w-]{1,64}$/
@@ -65,7 +65,7 @@ export class PageVisits {
     paid.catch(() => this.#visits.get(key) === visit && this.#visits.delete(key))
   }
 
-  /** The absolute value, so that an age is not negative after the clock was set back. */
+  /** Whether a time is recent. The age is an absolute value, because the clock may have been set back. */
   #isRecent(atMs: number): boolean {
     return Math.abs(this.#now() - atMs) < visitMs
   }

@@ -9,7 +9,7 @@ const windowSeconds = 60
 const mebibyte = 1024 * 1024
 /** The value of the rate headers if there is no limit: the headers must always exist and be whole numbers. */
 const unlimitedRequests = 1_000_000_000
-/** Number of allowances that the addresses above the limit share. */
+/** Number of allowances that all addresses beyond the maximum share. */
 const sharedKeys = 1024
 /** Maximum number of addresses that have their own rate limit at a time; further addresses share limits. */
 const addressesMaxDefault = 100_000
@@ -132,7 +132,7 @@ function createMemoryLimiter(points: number) {
   })
   return {
     take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toLimiterState)),
-    /** Undefined for a key with a full allowance. */
+    /** The state of a key; undefined for a key with a full allowance. */
     async read(key: string) {
       const state = await limiter.get(key)
       return state === null ? undefined : toStanding(state)

@@ -26,7 +26,7 @@ export function toEndpointAnswer(node: NodeParts, call: Call, route: Route, { st
     return { status, cacheControl, headers, body: toBytes(JSON.stringify(body)), etag, contentType: jsonType }
   }
   const content = body as Content
-  // Public content may set its own `Cache-Control`.
+  // Public content may have its own `Cache-Control`.
   const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
   return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
 }

@@ -126,14 +126,14 @@ function replyMoved(node: NodeParts, call: Call, route: Route, fullName: string)
   return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
 }
 
-/** Tokens are passed only to operations that use them. */
+/** The options of a call. Tokens are passed only to operations that use them. */
 function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<string, unknown>): CallOptions {
   const agentToken = call.header('x-agent-token') ?? undefined
   const caseToken = call.header('x-case-token') ?? undefined
   const shareToken = call.header('x-share-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
   const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-  // Other reads are limited by the request rate alone.
+  // Reads that do not count are limited by the request rate alone.
   const needsAddress = counts || route.endpoint.method !== 'GET'
   const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined

@@ -19,7 +19,7 @@ interface Place {
   readonly tls?: TlsCertificate | undefined
 }
 
-/** How often another free port is tried if another process takes the port that listhen found. */
+/** The maximum number of attempts to listen: another process may take the free port that listhen found. */
 const attemptsMax = 5
 
 /**

@@ -76,7 +76,7 @@ export function setTimeouts(server: Server, limits: ConnectionLimits): void {
 }
 
 export interface Guard {
-  /** Metrics for the operator. */
+  /** The figures for the metrics of the operator. */
   figures(): { readonly open: number; readonly refused: number; readonly givenUp: number }
   /** Whether responses are still being sent. */
   isSending(): boolean
@@ -107,7 +107,7 @@ export function guardConnections(
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress
-    // The connection was closed already.
+    // The address is unknown because the connection was closed already.
     if (address === undefined) return void socket.destroy()
     if (!isProxy(address)) {
       const key = toLimitKey(address)

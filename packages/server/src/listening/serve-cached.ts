@@ -18,7 +18,7 @@ const telling = [
   'x-share-token',
   'x-skillstead-page',
 ] as const
-/** Targets without a query, and without escapes that would give one resource many keys. */
+/** Matches targets without a query, and without escapes that would give one resource many keys. */
 const keyPattern = /^[\w/-]+(?:%2[Ff][\w-]+)?$/
 
 /**

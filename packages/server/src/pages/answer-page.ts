@@ -54,11 +54,11 @@ export async function answerPage(
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
       const toText = () => subject.toText?.(toValue(body))
-      // All tabs have one page.
+      // All tabs of a skill have the same page.
       const data = subject === skill && { toData: () => readSkillData(read, toValue(body) as SkillDetails) }
       return replyPage(call, 200, { toText, source, ...data })
     }
-    // A list that cannot be read now: the app says why.
+    // The list cannot be read now: the app shows why.
     if (plain) return replyPage(call, 200, plain)
     const isSeen = status === 404 && (await seenByUser(read, call)) === true
     return replyPage(call, isSeen ? 200 : status)

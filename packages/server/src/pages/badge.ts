@@ -5,7 +5,7 @@ import type { NodeParts } from '../context/node-parts.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 import { escapeHtml } from './html.ts'
 
-/** White text has a contrast of at least 4.5 on each. */
+/** Background colours by verdict. White text has a contrast of at least 4.5 on each. */
 const colours = { safe: '#2b7a3f', caution: '#a15c00', dangerous: '#b3261e' } as const
 const label = 'skillstead'
 const characterWidth = 6.6

@@ -15,7 +15,10 @@ import { pageRoutes, toHomeRoute } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 import { createSitemap } from './sitemap.ts'
 
-/** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
+/**
+ * The content security policy: no inline code and nothing from other origins; text becomes markup only through the
+ * app's own sanitizer.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -132,7 +135,7 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
   return replyPage
 }
 
-/** How well contents are compressed: files once, pages while a request waits. */
+/** The levels of compression: files are compressed once, pages while a request waits. */
 const compression = { file: { brotli: 11, gzip: 9 }, page: { brotli: 4, gzip: 6 } } as const
 
 function keep(bytes: Uint8Array, kind: Kept['kind']): Kept {

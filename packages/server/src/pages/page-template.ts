@@ -109,7 +109,7 @@ export function createPageTemplate(
     )
 }
 
-/** Browsers do not run it; without `<` it ends nowhere else. */
+/** The data in an element that browsers do not run. Without `<`, data cannot end the element. */
 function toData({ data }: PageParts): string {
   if (data === undefined) return ''
   return `<script type="application/json" id="page-data">${data.replaceAll('<', '\\u003c')}</script>`

@@ -35,11 +35,11 @@ function toSubject<Name extends EndpointName>(
   return { endpoint, toInput, ...(toText && { toText: (body) => toText(body as Answer<Name>) }) }
 }
 
-/** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
+/** A route of the app. Without a text and a subject it is a personal page, which search engines leave out. */
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
-  /** The paths of its pages for search engines. Default: that of the text. */
+  /** The paths of the pages of the route for search engines. Default: that of the text. */
   readonly paths?: readonly string[]
   /** The text of a page that is the same on every node; undefined if there is no such page. */
   textOf?(params: Readonly<Record<string, string>>): PageText | undefined

@@ -66,7 +66,10 @@ async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
   throw new RegistryError('overloaded', `Not ready: ${names}.`, { errors, retryAfterSeconds: 5 })
 }
 
-/** Search engines read the public pages only; what these load from the API is needed to show them. */
+/**
+ * Replies with robots.txt. It admits search engines to the public pages, and to the API, which the pages need to show
+ * content.
+ */
 function replyRobots(node: NodeParts, call: Call): Response {
   const { requireKey, publicPath } = node
   const closed = requireKey ? ['/'] : ['/account', '/admin', '/device', '/t/', '/git/']

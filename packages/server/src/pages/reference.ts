@@ -5,7 +5,7 @@ import { toSampleInput } from './sample-input.ts'
 import { isRequired, requestHeaders, statusesOf, toOpenApiPath, toOperationText } from './openapi.ts'
 import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 
-/** The node in examples: pages replace it by the address at which they are open. */
+/** The URL of the node in examples: pages replace it by the address at which they are open. */
 const exampleNode = 'https://skills.example.com'
 
 const answerCharactersMax = 4000

@@ -115,7 +115,10 @@ export function replyProblem(
   return reply(call, { status: error.status, contentType: 'application/problem+json', body, headers: own })
 }
 
-/** How the client signs in, and when it may try again. `own`: the headers that the response has already. */
+/**
+ * The headers that say how the client signs in, and when it may try again. `own`: the headers that the response has
+ * already.
+ */
 export function toErrorHeaders(
   { status, code, retryAfterSeconds }: RegistryError,
   own: readonly Header[] = [],

@@ -69,7 +69,7 @@ function openUnnamed(written: number, remove: () => void): object {
   }
 }
 
-/** On other systems the file keeps its name until the process ends. */
+/** On systems other than Linux, the file is deleted only when the process ends. */
 function openNamed(file: string, remove: () => void): object {
   process.once('exit', remove)
   return loadAddonFile(file)

@@ -6,7 +6,7 @@ import { createLoader } from './chunks.ts'
 
 const { getAsset, getRawAsset } = process.getBuiltinModule('node:sea')
 
-/** Runs a chunk; the build appends the call. */
+/** Runs a chunk; the build appends the call of this function. */
 export const load = createLoader({
   readCode: (name) => getAsset(`code/${name}`, 'utf8'),
   readCompiled: (name) => new Uint8Array(getRawAsset(`compiled/${name}`)),

@@ -1,7 +1,7 @@
 import { endWithOutput, processIo } from '../../../src/process-io.ts'
 import { run } from '../../../src/run.ts'
 
-/** `packages/cli/src/main.ts` without the check of the Node version and the compile cache. */
+/** Does the same as `packages/cli/src/main.ts`, without the check of the Node version and the compile cache. */
 export async function main(): Promise<void> {
   endWithOutput()
   process.exitCode = await run(process.argv.slice(2), processIo)

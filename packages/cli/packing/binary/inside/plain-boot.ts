@@ -3,5 +3,5 @@ import { createLoader } from './chunks.ts'
 
 const { getAsset } = process.getBuiltinModule('node:sea')
 
-/** Runs a chunk; the build appends the call. */
+/** Runs a chunk; the build appends the call of this function. */
 export const load = createLoader({ readCode: (name) => getAsset(`code/${name}`, 'utf8') })

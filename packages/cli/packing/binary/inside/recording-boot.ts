@@ -9,13 +9,14 @@ const { isMainThread } = process.getBuiltinModule('node:worker_threads')
 const readCode = (name: string) => getAsset(`code/${name}`, 'utf8')
 const scripts = new Map<string, import('node:vm').Script>()
 
-/** Runs a chunk; the build appends the call. */
+/** Runs a chunk; the build appends the call of this function. */
 export const load = createLoader({ readCode, onScript: (name, script) => scripts.set(name, script) })
 
 if (isMainThread) process.once('exit', writeCodeCache)
 
 /**
- * For scripts that ran, the cache includes the functions that were called; for others, the result of compiling them.
+ * Writes V8's code cache of each chunk. For chunks that ran, it includes the functions that were called; for others,
+ * the result of compiling them.
  */
 function writeCodeCache(): void {
   for (const key of getAssetKeys().filter((one) => one.startsWith('code/'))) {

@@ -5,7 +5,7 @@ import { openAddon } from './addon.ts'
 
 const databaseThreads = new Set(['backup-worker', 'checkpoint-worker'])
 
-/** A thread from a text that loads its chunk. */
+/** Starts a thread from a text that loads the chunk of the thread. */
 export function createWorker(
   name: `${string}-worker`,
   _folder: URL | undefined,

@@ -104,7 +104,10 @@ export const commands = {
   }),
 }
 
-/** The id of the key with this id or name; a word that is neither is taken for an id. Throws for a name of several. */
+/**
+ * The id of the key with this id or name; a word that is neither is taken for an id. Throws if several keys have the
+ * name.
+ */
 function findKeyId(keys: readonly { readonly id: string; readonly name: string }[], word: string): string {
   if (keys.some(({ id }) => id === word)) return word
   const [found, ...others] = keys.filter(({ name }) => name === word).map(({ id }) => id)

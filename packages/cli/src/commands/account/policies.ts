@@ -106,7 +106,7 @@ function isSkill(name: string): boolean {
   return name.includes('/')
 }
 
-/** The registry validates the policy. */
+/** Reads a policy from a file; the registry validates it. */
 function readPolicy(file: string): Policy {
   return readJsonFile(file).value as Policy
 }

@@ -25,7 +25,7 @@ function toPatchLine(line: string): string {
   return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }
 
-/** These lines follow the patch; programs that apply patches ignore them. */
+/** The lines after the patch about what the versions use; programs that apply patches ignore them. */
 function toAccessLines({ from, to, access, security, change }: SkillDiff): string[] {
   const lines = [
     ...toUsedLines('now uses', access.added),

@@ -60,13 +60,15 @@ async function readQuery({ words, options, io }: Arguments<readonly string[]>): 
   const need = options['need']
   if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')
   const typed = need === '-' ? await readNeed(io) : `${need ?? words.join(' ')}`
-  // Only `search ''` lists every skill; an empty need is a mistake.
+  // Only `search ''` lists every skill; an empty text of --need is a mistake.
   if (need !== undefined && typed.trim() === '')
     throw new UsageError('The text of --need is empty. Describe the skill that you need.')
   return typed.trim()
 }
 
-/** Reads a need from standard input. The limit is doubled, because white space around the need does not count. */
+/**
+ * Reads a described need from standard input. The limit is doubled, because white space around the text does not count.
+ */
 async function readNeed(io: Arguments['io']): Promise<string> {
   const charactersMax = 2 * limits.needCharactersMax
   const typed = await readStandardInput(io, charactersMax)

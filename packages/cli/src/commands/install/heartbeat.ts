@@ -15,7 +15,7 @@ interface Heartbeat extends HeartbeatResult {
   readonly asked: number
   /** Skills of the lock that are in no folder. */
   readonly missing: readonly string[]
-  /** The registries of the other skills in the lock. This command sends them no request. */
+  /** The registries that other skills in the lock came from. This command sends them no request. */
   readonly elsewhere: readonly string[]
 }
 
@@ -74,7 +74,7 @@ function sourceOf({ source }: LockedSkill): string {
   return source === localSource ? localSource : toNodeAddress(source)
 }
 
-/** Reads the installed folders of a skill; returns the altered one if there is one. */
+/** Reads the folders of an installed skill. The digest is that of an altered folder, if there is one. */
 async function readInstalledSkill(place: Place, name: string, { version, digest, targets }: LockedSkill) {
   const cache = openCache(cacheFolder(place.env))
   const states = await Promise.all(
@@ -106,7 +106,7 @@ function toHeartbeatLines({
         `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
         `  ${toOneLine(message)}`,
         ...(recalled ? [toOneLine(`  Recalled (${recalled.range}): ${recalled.reason}`)] : []),
-        // Older nodes do not send this field.
+        // Older nodes do not send `deprecationMessage`.
         ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
       ]
     }),

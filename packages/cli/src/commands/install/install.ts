@@ -100,8 +100,8 @@ async function installLocked(session: Session): Promise<Installed> {
 }
 
 /**
- * The cache and the lock do not know what was recalled since. Without its registry, a skill is installed as far as what
- * was reported last allows it.
+ * Asks the registries what was recalled since, which the cache and the lock do not know. If a registry is unavailable,
+ * its last report decides whether its skills are installed.
  */
 async function askForRecalls(session: Session, locked: readonly [string, LockedSkill][]): Promise<void> {
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
@@ -113,7 +113,7 @@ async function askForRecalls(session: Session, locked: readonly [string, LockedS
   }
 }
 
-/** Skills in the cache need no further request to the registry. */
+/** Installs the items. Skills in the cache need no further request to the registry. */
 async function installItems(session: Session, items: readonly Item[]): Promise<Installed> {
   const plans = await planItems(session, items)
   const missing = await listMissing(session, plans)

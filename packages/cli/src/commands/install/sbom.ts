@@ -89,7 +89,7 @@ async function findInstalled(place: Place, { targets, digest }: LockedSkill, cac
   return undefined
 }
 
-/** What the files show. SKILL.md is the first. */
+/** The bill of a skill, from what its files show. */
 async function toBill(
   unsorted: readonly ArchiveFile[],
   known: Pick<SkillBill, 'name' | 'version' | 'source'>,

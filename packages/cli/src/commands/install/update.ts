@@ -85,7 +85,9 @@ async function addWithin(session: Session, api: RegistryApi, latest: readonly It
     if (!isRegistryError(error, 'conflict') || latest.length === 1) throw error
     const quiet = { ...session, output: { ...session.output, say: () => undefined } }
     const conflicts: Conflict[] = []
-    /** Adds the groups to those that are possible together: all at once, or else each half, down to single skills. */
+    /**
+     * Adds to `chosen` the groups that are possible together: tries all at once, then each half, down to single skills.
+     */
     const choose = async (groups: readonly Item[][], chosen: readonly Item[]): Promise<readonly Item[]> => {
       const all = [...chosen, ...groups.flat()]
       try {

@@ -81,7 +81,10 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
   })
 }
 
-/** Copies of a folder of an owner's repository lack the `.gitattributes` that shows where they come from. */
+/**
+ * Verifies a record and, if that fails, the content under its published names: copies of a folder of an owner's
+ * repository lack the `.gitattributes` that shows where they come from.
+ */
 function verifyContent(record: unknown, keys: readonly string[], content: readonly ContentFile[] | undefined) {
   const report = verifyProvenance(record, { keys, content })
   const published = content?.map(toPublished)
@@ -115,7 +118,7 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Pins the keys; set only on their first use. */
+  /** Pins the keys; absent unless this is their first use. */
   readonly remember?: () => void
 }
 

@@ -119,7 +119,7 @@ function toListLines(what: string, list: readonly { readonly id: string; readonl
   ]
 }
 
-/** Makes the pack of an imported plugin, as its owner. */
+/** Makes the pack of an imported plugin, as the owner of the plugin. */
 async function makePack(
   registry: Registry,
   plugin: Plugin,

@@ -4,7 +4,7 @@ import { readNodeKeys } from '../../verify/node.ts'
 import { keepKnownKeys, knownKeysFile } from '../../verify/read-keys.ts'
 
 export const commands = {
-  // Standard output has only the keys, so that it can be saved as a file for `verify --key`.
+  // Standard output has only the keys, so that the output can be saved as a file for `verify --key`.
   key: command({
     description:
       'Print the public key that verifies the records and checkpoints of a node; two keys during a rotation.',

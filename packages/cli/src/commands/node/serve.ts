@@ -7,7 +7,7 @@ import { withVariables } from '../../serving/listen-options.ts'
 import { serveOptions } from '../../serving/serve-options.ts'
 
 const { 'database-url': databaseUrl, ...folder } = storeOptions
-// DATABASE_URL comes after all other places, so that it is no variable of the option.
+// The option does not take its value from DATABASE_URL, which counts only if nothing else names a registry.
 const options = { ...serveOptions, ...withVariables(folder), 'database-url': databaseUrl! }
 
 export const commands = {

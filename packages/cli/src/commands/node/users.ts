@@ -76,7 +76,7 @@ export const commands = {
   }),
 }
 
-/** Warns of a name that is not that of the user's marketplace. */
+/** Warns of a username that differs from the name of the user's marketplace. */
 function toMarketplaceLines(username: string): string[] {
   const marketplace = toMarketplaceName(username)
   if (marketplace === username) return []

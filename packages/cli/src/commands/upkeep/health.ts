@@ -36,19 +36,20 @@ function rare(options: Options): Options {
   return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, { ...option, isRare: true }]))
 }
 
-/** The address of the node on this machine. Throws {@link UsageError} for a port that is none. */
+/** The URL of the node on this machine. Throws {@link UsageError} for an invalid port. */
 async function toOwnUrl(given: Arguments): Promise<string> {
   const port = wholeNumberOption(given, 'port', 'port', [1, 65_535]) ?? 7545
   const protocol = textOption(given, 'tls-cert') === undefined ? 'http' : 'https'
   return `${protocol}://${toReachableHost(textOption(given, 'host'))}:${port}`
 }
 
-/** Asks without a proxy: the node is on this machine, or in its network. */
+/** Asks a node whether it is ready, without a proxy: the node is on this machine, or in its network. */
 function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detail: string }> {
   const isLocal = isOwn || isLoopbackHost(url)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
   const fail = (detail: string) => resolve({ ready: false, detail })
-  // The certificate of a node has its public name. On this machine nothing secret is sent, and only the status counts.
+  // The certificate of a node has its public name, so a local one is not verified: nothing secret is sent, and only the
+  // status counts.
   const options = { timeout: timeoutMs, signal: AbortSignal.timeout(timeoutMs), rejectUnauthorized: !isLocal }
   const agent = url.protocol === 'https:' ? new https.Agent() : new http.Agent()
   const request = (url.protocol === 'https:' ? https : http).get(url, { ...options, agent }, (response) => {

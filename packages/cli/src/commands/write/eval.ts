@@ -94,7 +94,7 @@ async function readSkill(folder: string): Promise<EvaluatedSkill> {
   return { name, digest: toVersionDigest(files), folder: resolve(dirname(item.id)), files }
 }
 
-/** The cases of a skill. Throws for faulty ones: a result without them would be another one than its author meant. */
+/** The cases of a skill. Throws if any is faulty: a result without it would not be the one that its author meant. */
 function readCases({ files, folder }: EvaluatedSkill): EvalCase[] {
   const { cases, problems } = readEvalCases(files)
   if (problems.length > 0) {
@@ -122,7 +122,10 @@ function readSettings(given: Arguments, agent: string): Omit<RunSettings, 'signa
   }
 }
 
-/** The folder of journals. Throws {@link UsageError} for one in the skill, which would change the digest of the skill. */
+/**
+ * The folder of journals. Throws {@link UsageError} for a folder in the skill, which would change the digest of the
+ * skill.
+ */
 function findOut(given: Arguments, { folder }: EvaluatedSkill): string {
   const out = resolve(textOption(given, 'out') ?? join(dirname(folder), `${basename(folder)}-workspace`))
   if (`${out}${sep}`.startsWith(`${folder}${sep}`))
@@ -130,14 +133,17 @@ function findOut(given: Arguments, { folder }: EvaluatedSkill): string {
   return out
 }
 
-/** Interrupted by Ctrl+C, by SIGTERM, and when the terminal is closed. */
+/** A signal that is aborted by Ctrl+C, by SIGTERM, and when the terminal is closed. */
 function listenForEnd({ io }: Arguments): AbortSignal {
   const hangUp = new AbortController()
   io.onHangUp?.(() => hangUp.abort())
   return AbortSignal.any([io.interruption(), hangUp.signal])
 }
 
-/** An agent also reads the skills of the user's account, so that a run without the skill would have it. */
+/**
+ * Warns if the skill is installed for the user's account: agents read skills there, so a run without the skill would
+ * have it.
+ */
 function warnOfInstalled({ io }: Arguments, { name }: EvaluatedSkill, output: Output): void {
   const found = listAgentFolders(true, io.env).find((folder) => existsSync(join(folder, name)))
   if (found === undefined) return

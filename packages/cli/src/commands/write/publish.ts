@@ -34,7 +34,7 @@ import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
-  /** What people call the source of the skill. */
+  /** The name of the skill's source in messages. */
   id: string
   files?: ReturnType<typeof toPublishFile>[]
   omitted?: readonly PathReason[]
@@ -184,7 +184,10 @@ function toDetails({ portable, dryRun, warnings }: Result): string[] {
 
 const notPortable = 'Warning: it is not portable: strict readers of the open format would reject it.'
 
-/** The verdict of the registry without its scan. Content that cannot be read is refused by the registry. */
+/**
+ * Whether the registry would find the content portable. True for content that cannot be read, which the registry
+ * refuses.
+ */
 async function isPortable({ skillMd, archive }: Omit<Content, 'id'>): Promise<boolean> {
   try {
     const text = skillMd ?? (archive && (await readArchivedDocument(archive)))
@@ -217,7 +220,7 @@ interface Outcome {
   readonly fullName: string
   readonly version: string
   readonly created: boolean
-  /** Whether an administrator or reviewers have to decide first. */
+  /** Set if an administrator or reviewers have to decide first. */
   readonly quarantined: boolean
   readonly quarantineReason?: QuarantinedVersion['reason']
   readonly dryRun: boolean

@@ -137,7 +137,10 @@ export const commands = {
   }),
 }
 
-/** The full name of the offered skill that a word names, which may be a short name. Throws for a name of several. */
+/**
+ * The full name of the offered skill that a word names, which may be a short name. Throws if several offered skills
+ * have the name.
+ */
 function toOfferedName(offers: readonly { readonly fullName: string }[], word: string): string {
   const names = [...new Set(offers.map(({ fullName }) => fullName))].filter((name) => name.endsWith(`/${word}`))
   if (names.length < 2) return names[0] ?? word

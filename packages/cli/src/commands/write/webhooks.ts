@@ -118,7 +118,7 @@ export const commands = {
   }),
 }
 
-/** Null means every skill. */
+/** The skills that the option names; null means every skill. */
 function readSkillPatterns(given: Arguments): string[] | null | undefined {
   return textOption(given, 'skills') === 'all' ? null : listOption(given, 'skills')
 }
@@ -153,7 +153,7 @@ const pollMs = 250
 
 /** Time to wait for a node's delivery, which has succeeded or failed by then. */
 const nodeWaitMs = 10_000
-/** With --data the command does not know whether a node is running that delivers. */
+/** The same time with --data, where the command does not know whether a node is running that delivers. */
 const storeWaitMs = 2000
 
 /** Begins an attempt of a delivery and waits for its end. Returns the delivery in its new state. */
@@ -169,7 +169,7 @@ async function awaitAttempt(
     await sleep(pollMs)
     const { deliveries } = await api.getWebhook({ id })
     const now = deliveries.find((delivery) => delivery.id === begun.id)
-    // Only the newest deliveries are listed.
+    // The node lists only the newest deliveries, and this one is no longer among them.
     if (!now) return begun
     if (now.status !== 'pending' || lastNumber(now) > lastNumber(begun)) return now
   }
