@@ -142,7 +142,7 @@ export class Scan {
     }
   }
 
-  /** Whether one of these rules matched on a line, listed or not. */
+  /** Whether a rule with one of the ids matched on a line, even if that finding is not listed. */
   #isReported({ index }: Subject, line: number, ids: readonly string[]): boolean {
     return ids.some((id) => this.#spots.get(id)?.some((spot) => spot.file === index && spot.line === line))
   }

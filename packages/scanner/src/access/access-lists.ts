@@ -33,14 +33,14 @@ export class AccessLists {
   }
 
   /**
-   * Reports a part that was not read. The sentence contains its digest, so that two versions with different unread
+   * Reports an unread part of the version. The entry contains its digest, so that two versions with different unread
    * parts never look alike.
    */
   addCut(what: string, left: Uint8Array | string): void {
     this.#cuts.push(`${cleanItem(what)} (sha256:${digest(left)})`)
   }
 
-  /** Ends a file: variables that it reads but does not set come from the environment. */
+  /** Ends the current file: variables that the file reads but does not set come from the environment. */
   endFile(): void {
     for (const name of this.read) if (!this.assigned.has(name)) this.addVariable(name)
     for (const names of [this.assigned, this.read, this.functions]) names.clear()

@@ -12,12 +12,12 @@ export const shellBuiltins = listOf(`
   local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test
   then time times trap true type typeset ulimit umask unalias unset until wait while { } !`)
 
-/** Programs that run another program from their arguments, with the number of arguments before it, without options. */
+/** Programs that run the program in their arguments, each with the number of arguments, without options, before it. */
 export const runners =
   numbersOf(`sudo 0 doas 0 env 0 nohup 0 nice 0 ionice 0 exec 0 command 0 builtin 0 xargs 0 stdbuf 0
   setsid 0 caffeinate 0 unbuffer 0 parallel 0 winpty 0 time 0 timeout 1 gtimeout 1 chroot 1`)
 
-/** Options of runners that take an argument: `sudo -u name`, `xargs -I {}`. */
+/** Options of {@link runners} that take an argument: `sudo -u name`, `xargs -I {}`. */
 export const runnerOptions = listOf(`-u -g -I -n -P -L -s -d -E -C -S --user --signal --max-args --max-procs`)
 
 export const shells = listOf(`sh bash zsh dash ksh fish ash`)

@@ -11,7 +11,7 @@ export function subtractAccess(access: Access, other: Access): Access {
   return Object.fromEntries(entries) as Access
 }
 
-/** Whether there is any item; an unread part counts, because it may use anything. */
+/** Whether access lists have any item; an unread part counts, because it may use anything. */
 export function addsAccess(access: Access): boolean {
   return lists.some((kind) => access[kind].length > 0)
 }
@@ -28,7 +28,7 @@ export function findWidening(earlier: VersionAccess, later: VersionAccess): Wide
   return addsAccess(added) ? { since: earlier.version, patch: isPatch(earlier.version, later.version), added } : null
 }
 
-/** Whether only the patch number differs. */
+/** Whether two versions have the same major and minor number. */
 export function isPatch(from: string, to: string): boolean {
   const [before, after] = [parseVersion(from), parseVersion(to)]
   return before !== undefined && after !== undefined && before[0] === after[0] && before[1] === after[1]

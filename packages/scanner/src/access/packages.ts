@@ -58,7 +58,7 @@ export function readInstall(program: string, args: readonly string[], lists: Acc
   }
 }
 
-/** The index at which the packages begin; undefined for another command. */
+/** The index of the argument at which the packages begin; undefined if the command has other words. */
 function skipWords(args: readonly string[], words: readonly string[]): number | undefined {
   let at = 0
   for (const word of words) {

@@ -4,7 +4,7 @@ import { regexWith } from '../text/regex.ts'
 const forbidding = regexWith('i')`\b(never|do not|don['’]t|must ?n['’]t|must not|
   should ?n['’]t|should not|avoid|instead of|rather than|forbidden|prohibited|not allowed|disallow(ed|s)?|
   anti-?pattern|deprecated)\b|❌|🚫|⛔|✗|不要|禁止|切勿|请勿|避免`
-/** The same words in a reminder: `do not forget`. */
+/** Prohibiting words that are only a reminder: `do not forget`. */
 const reminding = /\b(?:do not|don['’]t|never) (?:forget|hesitate|skip|mind)\b/i
 const badExample = /^\W{0,6}(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|anti-?pattern\b|before\b.{0,20}\bbad\b)/i
 

@@ -41,7 +41,7 @@ export async function inspectAccess(files: readonly AccessFile[]): Promise<Acces
   return lists.toAccess()
 }
 
-/** Reads one file at a time. */
+/** Reads the files one by one, so that a caller can pause between them. */
 function* readAccessFiles(files: readonly AccessFile[], lists: AccessLists): Generator<void> {
   let left = bytesMax
   for (const { path, bytes } of files) {
@@ -73,7 +73,7 @@ function readFrontmatter(text: string, lists: AccessLists): string {
   )
   for (const tool of tools) {
     lists.add('tools', tool)
-    // `Bash(git:*)` also grants a program.
+    // `Bash(git:*)` grants a tool and names a program.
     const program = toProgramName(/^Bash\(([^\s:*)]{1,60})/.exec(tool)?.[1] ?? '')
     if (program) lists.add('commands', program)
   }

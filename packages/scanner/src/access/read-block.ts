@@ -8,7 +8,7 @@ import { readCodeAccess } from './read-code.ts'
 import { isCommandLine, readShellAccess } from './read-shell.ts'
 import { readAddresses, readMcpTools, readReferencedPlaces } from './references.ts'
 
-/** How a block of code in a document or a file is read. */
+/** The readers of blocks of code and of files, by kind. */
 const readers = {
   none: () => {},
   shell(code, lists) {
@@ -40,7 +40,7 @@ const readers = {
 
 type Kind = keyof typeof readers
 
-/** By the name of a language that `code/` does not read. */
+/** The kinds of blocks in languages that `code/` does not read, by the name of the language. */
 const kinds: ReadonlyMap<string, Kind> = new Map(
   Object.entries({
     shell: 'fish command',
@@ -100,7 +100,7 @@ function dropBlockComments(code: string): string {
   return code.includes('#') ? code.replace(/(^|\s)#[^\n]*/g, '$1') : code
 }
 
-/** Build files and workflows: the lines that are run, and the items in them. */
+/** Reads build files and workflows: the lines that are run, and the items in them. */
 function readSteps(code: string, lists: AccessLists): void {
   readCodeAccess(code, 'other', lists)
   for (const { 1: image } of code.matchAll(/^(?:FROM|\s{0,20}image:) {1,4}["']?([\w./:@-]{1,200})/gm))
@@ -112,7 +112,7 @@ function readSteps(code: string, lists: AccessLists): void {
   readShellAccess(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists)
 }
 
-/** A block without a language: lines that begin with a known program or a prompt. */
+/** Reads a block without a language: lines that begin with a known program or a prompt. */
 function readBlockLines(code: string, lists: AccessLists): void {
   let continues = false
   const typed: string[] = []

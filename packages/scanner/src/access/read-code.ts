@@ -35,13 +35,13 @@ function dropCodeComments(code: string, language: 'python' | 'script'): string {
   return kept.join('\n')
 }
 
-/** A call that runs a program; `list` if its words are separate arguments. */
+/** A call that runs a program; the group `list` matches if the words of the command are a list. */
 const call = regexWith('g')`(\bsubprocess\.(run|call|check_call|check_output|Popen|getoutput|getstatusoutput)\(|
   \bcreate_subprocess_(exec|shell)\(|\bos\.(system|popen|exec[lv]p?e?|spawn[lv]p?e?)\(|
   ((?<![\w.])|\b(child_process|cp|childProcess)\.)exec(Sync|File|FileSync|Async|a|aSync|aCommand)?\(|\bspawn(Sync)?\(|
   \bDeno\.Command\(|\bexec\.Command(Context)?\((ctx, ?)?|\bCommand::new\(|(?<![\w.])system\(?|\b(shutil\.)?which\(|
   (?<![\w$])\$(?=\x60))\s{0,20}(?<list>\[\s{0,20})?[rbf]{0,2}(?<quote>["'\x60])`
-/** Lists of words that the program runs later. */
+/** Lists of words in a variable, which the code may run as a command later. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
 /** A part of every call, as a fast check: most texts run nothing, and are skipped. */

@@ -48,8 +48,8 @@ export function readShellAccess(text: string, lists: AccessLists, depth = 0): vo
 }
 
 /**
- * Documents contain `<placeholders>` and `choices|of|words`, which are neither redirections nor pipes, and indented
- * here-documents.
+ * Rewrites what a shell would misread in documents: `<placeholders>` and `choices|of|words`, which are neither
+ * redirections nor pipes, and indented here-documents.
  */
 function toPlainShell(text: string): string {
   const plain = /\r|^[ \t]/m.test(text) ? text.replace(/^[ \t]+|\r$/gm, '') : text

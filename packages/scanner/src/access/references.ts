@@ -2,7 +2,7 @@ import type { AccessLists } from './access-lists.ts'
 import { numbersOf } from './access-words.ts'
 import { regex, regexWith } from '../text/regex.ts'
 
-// Finds hosts, variables, paths and tools of servers, which look the same in code and commands of every language.
+// Finds hosts, variables, paths and tools of MCP servers, which look the same in code and commands of every language.
 
 const address = regexWith('gi')`\b(https?|wss?|ftps?|sftp|ssh|git|redis|
   postgres(ql)?|mysql|mongodb(\+srv)?)://(?<rest>[^\s"'\x60<>()[\]{}|\\,;]{1,200})`
@@ -46,7 +46,7 @@ const reserved = regex`(^|\.)(example\.(com|org|net|edu)|example|test|invalid)$|
 const fileEnding = regexWith('i')`\.(md|txt|json|ya?ml|sh|py|js|mjs|ts|tsx|jsx|html?|
   csv|xml|toml|zip|gz|tgz|tar|png|jpe?g|gif|svg|webp|pdf|log|conf|cfg|lock|sql|db|out|bin|mp[34]|wav|pem|key|crt)$`
 
-/** How programs of many languages read a variable. */
+/** How programs in many languages read an environment variable. */
 const variable = regexWith('g')`(\b(process|import\.meta|Bun)\.env(\.|\??\.?\[\s{0,3}["'\x60])|
   \bDeno\.env\.(get|has)\(\s{0,3}["'\x60]|\benviron(\.get|\.pop|\.setdefault)\(\s{0,3}["']|
   \benviron\s{0,2}\[\s{0,3}["'](?!\w{1,64}["']\s{0,3}\]\s{0,3}=[^=])|["'](?=\w{2,64}["'] (not )?in os\.environ\b)|
@@ -56,7 +56,7 @@ const unpacked = /\{([\w\s,:=|"']{1,500})\} {0,3}= {0,3}process\.env\b/g
 const whole = regex`\bdict\(os\.environ\)|\bos\.environ\.items\(\)|
   \bJSON\.stringify\(process\.env\b|\bObject\.(entries|keys|values)\(process\.env\b|\bDeno\.env\.toObject\(`
 
-/** Finds the variables that a program reads. */
+/** Finds the environment variables that a program reads. */
 export function readVariables(code: string, lists: AccessLists): void {
   if (!/env|secrets\./i.test(code)) return
   for (const { 1: name } of code.matchAll(variable)) lists.addVariable(name!)
@@ -67,7 +67,7 @@ export function readVariables(code: string, lists: AccessLists): void {
   if (whole.test(code)) lists.add('environment', '*')
 }
 
-/** Finds the tools of servers. */
+/** Finds the tools of MCP servers. */
 export function readMcpTools(text: string, lists: AccessLists): void {
   if (!text.includes('mcp__')) return
   for (const [tool] of text.matchAll(/\bmcp__[\w-]{1,60}(?<![_-])(?![\w<{*-])/g)) lists.add('tools', tool)
@@ -81,7 +81,7 @@ export function readReferencedPlaces(text: string, lists: AccessLists): void {
   for (const { 1: path } of text.matchAll(project)) lists.add('files', path!.replace(/[.,:;]+$/, ''))
 }
 
-/** Every path of the home folder contains one of these. */
+/** A fast check: every path of the home folder contains one of these texts. */
 const homeHint = /~\/|\$\{?HOME|\/(?:home|Users)\/|homedir\(\)|Path\.home\(\)/
 const home = regexWith('g')`(~/|\$HOME/|\$\{HOME\}/|(?<![\w.:/-])/(home|Users)/[\w.<>{}$-]{1,40}/|
   homedir\(\)\s{0,3},\s{0,3}["']|Path\.home\(\)\s{0,3}/\s{0,3}["'])(?<path>[\w.@ +-]{1,60}(/[\w.@ +-]{1,60}){0,3})`

@@ -18,7 +18,7 @@ const anyCommandPattern = /^(?:(?:bash|shell|terminal|execute)(?:\(:?\*?\))?|\*)
 /** Words of a text that has commands to run. */
 const commandWords =
   /\b(?:run|ran|execut|command|script|shell|bash|terminal|cli|install|build|test|git|npm|curl|python|docker)/i
-/** Characters that are searched for them. */
+/** Maximum number of characters of a text that are searched for these words. */
 const searchedMax = 64 * 1024
 
 /**

@@ -62,7 +62,7 @@ function checkExpressions(data: RuleData | FactData, document: RulesDocument): s
     for (const each of [value, except]) if (each) requireFewWays(each)
   }
   for (const pattern of prepared.probes.flatMap(({ patterns }) => patterns)) checkPattern(pattern)
-  // Throws for a wrong anchor.
+  // Reading the traits throws for a wrong anchor.
   void prepared.search
   return prepared.traits.flat().flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }

@@ -5,7 +5,7 @@ import { parseVerifierKey, toVerifierKey } from '@skillstead/client/verify'
 export interface SigningPair {
   /** `PRIVATE+KEY+<name>+<hash>+<key>`, the format of signed-note tools. */
   readonly signingKey: string
-  /** `<name>+<hash>+<key>`, which verifies. */
+  /** `<name>+<hash>+<key>`, with which others verify signatures. */
   readonly verifierKey: string
 }
 
@@ -26,7 +26,7 @@ export function createSigningPair(name: string): SigningPair {
 
 /**
  * Signs a text that ends with a line break, as a signed note (C2SP `signed-note`). Throws a `TypeError` for a key that
- * is not an Ed25519 signing key; the message has no part of it.
+ * is not an Ed25519 signing key; the message has no part of the key.
  */
 export function signNote(text: string, signingKey: string): string {
   const { name, hash, privateKey } = parseSigningKey(signingKey)

@@ -9,7 +9,7 @@ import { hashCharacters, type Outline, type Passage } from './outline.ts'
 export interface ComparedVersion {
   readonly version: string
   readonly access: Access
-  /** The findings of its scan. */
+  /** The findings of the version's scan. */
   readonly findings: readonly ScanFinding[]
   readonly outline: Outline
 }
@@ -99,7 +99,7 @@ function findGained(before: Abilities, after: Abilities): (readonly [ChangeRuleI
   ]
 }
 
-/** The hosts of domains that the earlier version does not reach, if it reaches any. */
+/** The hosts of the later version in new domains, if the earlier version reaches any host. */
 function findOtherHosts(earlier: ComparedVersion, later: ComparedVersion): string[] {
   const known = new Set(['localhost', ...earlier.access.hosts].map(toDomain))
   return known.size === 1 ? [] : later.access.hosts.filter((host) => !known.has(toDomain(host)))
@@ -132,7 +132,7 @@ function findBinaries(earlier: Outline, later: Outline): string[] {
   return later.binaries.filter(({ path, digest }) => !known.has(path) && !known.has(digest)).map(({ path }) => path)
 }
 
-/** The restrictions that no other one in the later version words differently. */
+/** The removed restrictions that the later version does not have in other words. */
 function dropReworded(removed: readonly Passage[], present: readonly Passage[]): readonly Passage[] {
   if (removed.length === 0) return removed
   const others = present.map(({ text }) => toWordSet(text))

@@ -9,7 +9,7 @@ export interface Passage {
   readonly path: string
   readonly line: number
   readonly text: string
-  /** The hash of its line. */
+  /** The hash of the line that contains the passage. */
   readonly hash: string
 }
 
@@ -102,7 +102,7 @@ function outlineLines(path: string, all: readonly string[], { lines, directives,
   }
 }
 
-/** The outline of a version that could not be read, with a name of its content: all of it counts as changed. */
+/** The outline of a version that could not be read, with a name of its content, all of which counts as changed. */
 export function toUnreadOutline(content: string): Outline {
   return { lines: '', directives: [], safeguards: [], binaries: [], cut: [`The files were not read (${content})`] }
 }

@@ -31,17 +31,17 @@ const sources = regexWith('i')`(?<!window\.)\bopen(Sync)?\b|\bread(_text|_bytes|
   \benviron|getenv|toObject|\benv\b(?!\??\.(?!\w{0,80}(KEY|TOKEN|SECRET|PASS|PAT|CRED|MNEMONIC|SEED|AUTH|HOME|DATA))\w)|
   clipboard|pyperclip|imagegrab|screenshot|\bmss\b|pynput|\bkeyboard\b|keyring|keytar|browser_cookie|rookiepy|
   CryptUnprotectData|\b(169|254)\b|metadata\.g|fd00:|100\.100|\bhttps?:(//?[\w.-]{0,24})?["'\x60]\s?[+"'.]`
-/** Files that others run or obey, and texts in pieces, which may be orders to an agent. */
+/** Files that other programs run or agents obey, and texts in pieces, which may be orders to an agent. */
 const plants = regexWith('i')`rc["'\x60]|profile|zshenv|bash_|rc\.local|environment["'\x60]|\.d/|config\.fish|ssh/rc|
   authorized_keys|cron|launch(agents|daemons)|systemd|autostart|start menu|currentversion|hooks|customize|\.pth\b|
   ld\.so|claude|agents\.md|mcp|cursor|windsurf|rules["'\x60/]|copilot|codex|openclaw|settings\.json|gemini|soul\.md|
   ["'\x60]\s{0,9}(\+|\s)\s{0,9}["'\x60]\w`
 const writes = /writ|append|open|copy|\bcp|rename|move|replace|retrieve|download/i
-/** Functions that delete or change rights. */
+/** Functions that delete files or change rights. */
 const grave =
   /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
-/** Programs of the network, operations that hide a text, files that others obey, rights, and data that may be lost. */
+/** Network programs, operations that hide a text, files that others obey, rights, and data that may be lost. */
 const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
   s_client|mail|dig|nslookup|gist|s3|gsutil|base64|base32|xxd|openssl|rev|tr|eval|source|printf|gunzip|zcat|at|chmod|rm|
   dd|shred)\b|/dev/|\bgit\s(add|push|clone)|

@@ -13,7 +13,7 @@ import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
 import { gatherFacts, isHiding, mixValues, nothing, textOf, toTextValue, unknownPart, type Value } from './values.ts'
 
-/** A positional argument, a named one, or the first of several that is given. */
+/** Which argument: by its position, by its name, or the first given one of several. */
 export type Which = number | string | readonly (number | string)[]
 
 export function findCallArgument({ args, named }: Call, which: Which): Value | undefined {
@@ -26,7 +26,7 @@ export function findCallArgument({ args, named }: Call, which: Which): Value | u
   return undefined
 }
 
-/** Functions of JavaScript take named options as an object. */
+/** Finds a named option in the objects among arguments, as functions of JavaScript take options. */
 function optionOf(args: readonly Value[], name: string): Value | undefined {
   for (const { fields } of args.toReversed()) if (fields?.has(name)) return fields.get(name)
   return undefined
@@ -100,7 +100,7 @@ export function readFileValue(path: Value | undefined, call: Call, on: Evaluator
   return { path: 'file', facts, made: [], ...(path && { self: path }) }
 }
 
-/** Writes to a file: a fact if others run or obey it, and remembered for a later read or start. */
+/** Writes to a file: a fact if other programs run or agents obey it, and remembered for a later read or start. */
 export function writeFile(path: Value | undefined, data: Value | undefined, call: Call, on: Evaluator): Value {
   const text = textOf(path)
   const from = data ? [data] : []
@@ -220,7 +220,7 @@ export const readsVariable: Effect = ({ args, code }, on) =>
 const personalFolder =
   /^~\/?(?:\*|$)|^~\/(?:documents|desktop|downloads|pictures)(?:\/|$)|^\/(?:home|users)?\/?(?:\*|$)/i
 
-/** Files of a folder: the user's, if it is the home folder or a part of it. */
+/** Lists the files of a folder: a fact if it is the home folder or another folder with the user's own files. */
 export const listsFiles: Effect = (call, on) => {
   const path = call.self?.text === undefined ? call.args[0] : joinPath([call.self, ...call.args])
   const text = textOf(path)

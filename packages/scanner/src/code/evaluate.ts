@@ -27,7 +27,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Steps for repetitions, of all and of one loop: each part of the code is followed once in any case. */
+/** Maximum steps of repetitions, of all loops and of one: each part of the code is followed once in any case. */
 const extraStepsMax = 60_000
 const loopStepsMax = 20_000
 const callsMax = 25
@@ -42,7 +42,7 @@ const mutators = new Set(
 )
 
 const nestedMax = 4
-/** Maximum number of commands of a shell that are read. */
+/** Maximum number of shell commands that are read. */
 const commandsMax = 500
 
 /** Functions and imports can be used before the place where they stand. */
@@ -250,7 +250,7 @@ export class Evaluation implements Evaluator {
     return value
   }
 
-  /** Calls a function for each item of a value, or once for all if they are unknown. */
+  /** Calls a function for each item of a value, or once for all items if they are unknown. */
   #forEach(over: Value, act: (item: Value) => void): void {
     const isText = over.items === undefined && over.text !== undefined && !over.text.includes(unknownPart)
     const size = Math.min((isText ? over.text : over.items)?.length ?? 0, itemsMax)
@@ -443,7 +443,7 @@ export class Evaluation implements Evaluator {
     return this.#branches > 0
   }
 
-  /** Follows code, whose steps count if it is followed again. */
+  /** Follows code; its steps count towards the limit if the code is followed again. */
   #repeat<T>(isAgain: boolean, follow: () => T): T {
     this.#repeating += Number(isAgain)
     const result = follow()

@@ -33,7 +33,7 @@ const program = runsProgram(0, [1, 'args'])
 const clients = '{requests,httpx,{requests,httpx,aiohttp}.{Session,Client,AsyncClient,ClientSession,session}()}'
 const agents = '{axios,got,ky,needle,request,superagent,phin,axios.create(),$,http}'
 
-/** A request of `http`, whose body is written to what it returns. */
+/** A request of `http`, whose body is written to the object that the call returns. */
 const httpRequest: Effect = (call, on) => {
   const result = get(call, on) ?? toRequestAnswer(call, on, toCallAddress(call.args[0]))
   return { ...result, path: 'outgoing', self: call.args[0] ?? nothing }
@@ -47,7 +47,7 @@ const sendsOn: Effect = (call, on) => {
   return nothing
 }
 
-/** An object of a kind, with the address or path that it is for. */
+/** Returns an object of a kind, with the address or path that the object is for. */
 const makes =
   (path: string, of: Which = 0): Effect =>
   (call) => ({ ...nothing, path, self: findCallArgument(call, of) ?? nothing })
@@ -76,7 +76,7 @@ const duplicate: Effect = (call, on) => {
   return nothing
 }
 
-/** A request that is sent later. */
+/** Creates a request that other code sends later. */
 const makeRequest: Effect = (call) => {
   const named = [...call.named].filter(([name]) => name !== 'headers').map(([, value]) => value)
   return { ...mixValues([...call.args.slice(1), ...named]), text: textOf(findCallArgument(call, [0, 'url'])) }
@@ -120,7 +120,7 @@ const applyTo: Effect = (call, on) => {
   return on.call(target, { ...call, args: args[1]?.items ?? args.slice(1), self: target.self })
 }
 
-/** The arguments are the words of a command. */
+/** Runs a command whose words are the arguments. */
 const runsArguments: Effect = (call, on) => command({ ...call, args: [{ ...nothing, items: call.args }] }, on)
 
 const runsFile: Effect = (call, on) => {
@@ -143,7 +143,7 @@ const open: Effect = (call, on) => {
   return isWritten && path ? { ...nothing, path: 'written', self: path } : readFileValue(path, call, on)
 }
 
-/** Writes to a file that is open, or to what may be one. */
+/** Writes to an open file, or to an object that may be one. */
 const write: Effect = (call, on) => {
   const isFile = call.self?.path === 'written'
   if (isFile || call.args.length > 0) writeFile(isFile ? call.self!.self : undefined, call.args[0], call, on)
@@ -163,7 +163,7 @@ const addToArchive: Effect = (call, on) => {
   return nothing
 }
 
-/** Packs a folder into the file of a name. */
+/** Packs a folder into an archive file, whose name is an argument. */
 const makeArchive: Effect = (call, on) => {
   const [name, format, folder = call.named.get('root_dir')] = call.args
   const path = toTextValue(`${textOf(name)}.${textOf(format)}`)
@@ -184,7 +184,7 @@ const decode: Effect = (call, on) => {
   return content && encoding ? decodeWith(encoding, content, call, on) : content
 }
 
-/** The text of a list of codes. */
+/** The text of a list of character codes. */
 const fromCodes: Effect = ({ args }) => {
   if (args.length === 0 || args[0]!.text !== undefined) return args[0]
   const codes = args.flatMap((arg) => arg.items ?? [arg])

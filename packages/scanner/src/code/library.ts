@@ -11,11 +11,11 @@ export interface Evaluator {
   /** Whether the code that is followed is in a branch, which may not run. */
   readonly isInBranch: boolean
   evaluate(code: Code, scope: Scope): Value
-  /** The result of a call, with what it does. */
+  /** Follows a call. Returns its result. */
   call(callee: Value, call: Call): Value
   /** Records a fact at a place, and the flows of values into it. */
   record(kind: CodeFactKind, code: Code, value?: string, from?: readonly Value[]): CodeFact
-  /** The environment as a value, which counts only if it reaches something. */
+  /** The fact that all environment variables are read, which counts only if they reach something. */
   wholeEnvironment(code: Code): CodeFact
   /** Reports a computed text for a scan. */
   reveal(value: Value, code: Code): void
@@ -51,7 +51,7 @@ export interface Library {
   readonly functions: EffectTable
   /** The effects of methods of unknown objects, by name. */
   readonly methods: EffectTable
-  /** Values of paths. */
+  /** The values of library paths. */
   value(path: string, code: Code, on: Evaluator): Value | undefined
 }
 

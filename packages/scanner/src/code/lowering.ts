@@ -7,7 +7,7 @@ type WithoutSpan<T> = T extends Code ? Omit<T, 'start' | 'end'> : never
 export type Shape = WithoutSpan<Code> & Partial<Span>
 /** Translates one kind of node. */
 export type Lower = (on: Lowering, tree: Tree) => Shape
-/** By the name of a node. */
+/** How nodes are translated, by the name of the node. */
 export type Lowerings = Readonly<Record<string, Lower>>
 
 /** Translates the syntax tree of a language, with what all languages share. */
@@ -138,7 +138,7 @@ export function toListItems(trees: readonly Tree[]): Tree[][] {
 
 const isSpread = ([mark, ...of]: readonly Tree[]) => of.length > 0 && /^(?:Spread$|\*)/.test(mark!.name)
 
-/** The only part of a node, or all. */
+/** Translates a node to its only part, or to all of its parts. */
 export const lowerInner: Lower = (on, { children }) => {
   const parts = on.codes(children)
   return parts.length === 1 ? parts[0]! : { type: 'block', parts }
@@ -146,7 +146,7 @@ export const lowerInner: Lower = (on, { children }) => {
 
 export const lowerLast: Lower = (on, { children }) => on.code(children.at(-1)!)
 
-/** Every branch counts. */
+/** Translates a node to a choice, of which every branch counts. */
 export const lowerBranches: Lower = (on, { children }) => ({ type: 'choice', parts: on.codes(children) })
 
 /** A function with a body, or with an expression that it returns. */

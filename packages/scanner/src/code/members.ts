@@ -14,7 +14,7 @@ import {
 
 const pathCharactersMax = 160
 
-/** A part of a library; `self` and `method` if it is a method. */
+/** A part of a library, with `self` and `method` if the part is a method. */
 export function readMemberPath(given: string, code: Code, on: Evaluator, self?: Value, method?: string): Value {
   const path = on.library.toPath(given.slice(0, pathCharactersMax))
   return on.library.value(path, code, on) ?? { path, facts: [], made: [], ...(self && { self, method: method! }) }
@@ -38,7 +38,7 @@ export function readMember(of: Value, key: Value, code: Code, on: Evaluator): Va
   return found.closure || found === nothing ? found : withFactsOf(found, [key])
 }
 
-/** One variable of an environment that was read as a whole is not the environment. */
+/** Selects one variable of an environment that was read as a whole: drops the fact about the whole. */
 export function selectVariable(value: Value, of: Value, key: Code, on: Evaluator): Value {
   if (key.type !== 'text' || !of.facts.some(({ kind }) => kind === 'environment-read')) return value
   const facts = value.facts.filter(({ kind }) => kind !== 'environment-read')
@@ -80,7 +80,7 @@ export function readSlice(of: Value, [from, to, step]: readonly (Value | undefin
   return of.items ? { ...of, items: pick(of.items), made: [...of.made, ...made] } : mixValues([of])
 }
 
-/** In Python, a part of bytes is a number and a part of a text is a text: it stands for both. */
+/** A character as a value: in Python an item of bytes is a number, and one of a text is a text; it stands for both. */
 export function toPythonCharacter(text: string, of: Value, { library }: Evaluator): Value {
   const value = toTextValue(text, [of])
   return library.language === 'python' && text !== '' ? { ...value, number: text.charCodeAt(0) } : value

@@ -75,7 +75,7 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   return { tree: root, text }
 }
 
-/** Reads a field that Lezer keeps to itself: the steps that are left of a recovery. */
+/** Whether a parser is recovering from an error, by a private field of Lezer. */
 function isRecovering(parse: PartialParse): boolean {
   return Boolean((parse as PartialParse & { recovering?: number }).recovering)
 }

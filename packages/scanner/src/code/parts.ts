@@ -6,20 +6,20 @@ export type CodeLanguage = 'python' | 'script' | 'jsx' | 'shell'
 export interface CodePart {
   readonly language: CodeLanguage
   readonly text: string
-  /** Its position in the file. */
+  /** The position of the code in the file. */
   readonly offset: number
 }
 
 const named = (language: CodeLanguage, names: string) => names.split(' ').map((name) => [name, language] as const)
 
-/** By the ending of a file. */
+/** The languages by the ending of a file's name. */
 const endings: ReadonlyMap<string, CodeLanguage> = new Map([
   ...named('python', 'py pyw pyi'),
   ...named('script', 'js mjs cjs ts mts cts'),
   ...named('jsx', 'jsx tsx'),
   ...named('shell', 'sh bash zsh ksh command bats'),
 ])
-/** By the name after the mark of a fence. */
+/** The languages by the name after the mark of a fence. */
 const fences: ReadonlyMap<string, CodeLanguage> = new Map([
   ...named('python', 'python py python3 py3 ipython'),
   ...named('script', 'javascript js mjs cjs typescript ts node'),

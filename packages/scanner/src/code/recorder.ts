@@ -17,7 +17,7 @@ export class Recorder implements CodeReading {
   readonly #flows = new Set<string>()
   #characters = 0
 
-  /** Returns the fact, also if it is known already. A latent fact counts only as the origin of a flow. */
+  /** Records a fact once. Returns the fact. A latent fact counts only as the origin of a flow. */
   add(kind: CodeFactKind, { start, end }: Span, value?: string, isLatent = false): CodeFact {
     const key = toFactKey({ kind, start, value })
     const known = this.#known.get(key)

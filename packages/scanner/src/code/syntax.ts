@@ -32,7 +32,7 @@ export type Code = { readonly start: number; readonly end: number } & (
   | { readonly type: 'choice'; readonly parts: readonly Code[] }
   /** The operator is `define` for a new variable, `=`, or one whose result is assigned. */
   | { readonly type: 'assign'; readonly target: Code; readonly operator: string; readonly value: Code }
-  /** Names of variables that belong to a scope outside. */
+  /** Names of variables that belong to an outer scope. */
   | { readonly type: 'outside'; readonly names: readonly string[] }
   | { readonly type: 'return'; readonly value: Code }
   | { readonly type: 'each'; readonly target: Code; readonly over: Code; readonly body: Code }

@@ -53,13 +53,13 @@ export class Scope {
     return this.variables.get(name) ?? this.outer?.find(name)
   }
 
-  /** Defines a variable here. */
+  /** Defines a variable in this scope. */
   define(name: string, value: Value): void {
     if (this.outside.has(name)) this.outer?.set(name, value)
     else this.variables.set(name, value)
   }
 
-  /** Assigns to the variable where it is defined, or defines it here. */
+  /** Assigns to a variable in the scope that defines it, or defines it in this one. */
   set(name: string, value: Value): void {
     const scope = this.#definedIn(name) ?? this
     scope.variables.set(name, value)

@@ -108,7 +108,7 @@ async function listFolder(folder: string, { onFolder }: FolderOptions): Promise<
  * `unread`.
  */
 class SkillReader {
-  /** The folders in it that are skills of their own. */
+  /** The folders in the skill that are skills of their own. */
   readonly nested: string[] = []
   readonly #folder: string
   /** The real paths of the skill, and of the folder with the files that its links may lead to. */

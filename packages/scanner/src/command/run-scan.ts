@@ -19,7 +19,7 @@ export interface ScanTotals {
 
 /**
  * Scans skills and prints each report as soon as it is known. What cannot be read is printed to standard error, and the
- * others are scanned. With `watch` it ends when it is interrupted. Throws if a file of the request (the baseline,
+ * others are scanned. With `watch` the scan runs until interrupted. Throws if a file of the request (the baseline,
  * the SARIF file, the rules) cannot be read or written, and for rules that another key signed.
  */
 export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: OpenPlace): Promise<ScanTotals> {

@@ -20,7 +20,7 @@ export interface Sample {
 export interface FilePlace {
   /** The file relative to the working directory with `/`, or the container that has it: an archive, records, an address. */
   readonly file: string
-  /** Its name in the container. */
+  /** The file's name in the container. */
   readonly inside?: string
 }
 

@@ -47,7 +47,7 @@ export async function watchSkills(
 }
 
 /**
- * Watches folders, each without those in it. The recursive mode of `fs.watch` would also watch every file of
+ * Watches folders without their subfolders. The recursive mode of `fs.watch` would also watch every file of
  * `node_modules` and `.git`, which exceeds the limits of Linux.
  */
 function watchFolders(output: ScanOutput) {

@@ -36,7 +36,7 @@ export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
 /** Gaps after which people stop reading. */
 const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 
-/** Reported at the line before the gap; the text after it is scanned separately. */
+/** Finds long gaps, reported at the line before the gap; the text after it is scanned separately. */
 function* findPadding(text: string): Generator<Hidden> {
   for (const gap of gaps) {
     // The beginning of a gap is found faster than the gap, and most texts have none.

@@ -60,7 +60,7 @@ const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
 /** Files that no interpreter reads. */
 const textPlaces = places.slice(-3)
 
-/** What may be a path with a dot inside, with the characters before that dot in a group. Longer ones are cut. */
+/** What may be a path with a dot inside, with the characters before that dot in a group. Longer paths are cut. */
 const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
 /** An interpreter before the file that it is given. */

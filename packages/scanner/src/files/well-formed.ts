@@ -37,7 +37,7 @@ export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudg
   }
 }
 
-/** Chunks until IEND, each with its checksum (PNG, third edition, 5.3). */
+/** Reads chunks until IEND, each with its checksum (PNG, third edition, 5.3). */
 function readPng(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   const texts: Buffer[] = []
   for (let at = 8; ;) {
@@ -96,7 +96,7 @@ function findMarker(buffer: Buffer, from: number): number {
   return buffer.length
 }
 
-/** Blocks up to the trailer (GIF89a, appendix B). */
+/** Reads blocks up to the trailer (GIF89a, appendix B). */
 function readGif(buffer: Buffer): Buffer[] | undefined {
   const texts: Buffer[] = []
   let at = 13 + toTableBytes(buffer.readUInt8(10))

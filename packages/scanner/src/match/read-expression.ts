@@ -5,9 +5,9 @@ import type { AST } from '@eslint-community/regexpp'
 // Loaded on use: packages have the traits of the built-in rules. Bundles contain it instead.
 const require = createRequire(import.meta.url)
 
-/** Texts of which every match contains one. */
+/** A need of an expression: texts of which every match contains one. */
 export interface Need {
-  /** In lower case. */
+  /** The texts, in lower case. */
   readonly texts: readonly string[]
   /** Maximum number of characters of a match before the end of a text, and after its beginning. */
   readonly before: number
@@ -161,7 +161,7 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
     case 'Quantifier':
       return readRepetition(element, next)
     case 'Backreference':
-      // It matches as much as its group.
+      // A backreference matches as much as its group.
       return { ...anyCharacter, charactersMin: 0, charactersMax: Infinity }
   }
 }

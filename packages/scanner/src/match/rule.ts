@@ -2,7 +2,7 @@
 export interface Flow {
   readonly first: RegExp
   readonly last: RegExp
-  /** Ends a command or a sentence. */
+  /** What ends a command or a sentence. */
   readonly stop: RegExp
   readonly withinMax: number
 }
@@ -13,7 +13,7 @@ export interface Flow {
  */
 export interface Together {
   readonly all: readonly RegExp[]
-  /** Ends a sentence or a clause. */
+  /** What ends a sentence or a clause. */
   readonly stop: RegExp
   /** Maximum length of the sentence before and after the first expression. */
   readonly withinMax: number

@@ -35,7 +35,7 @@ interface Sought {
   /** The patterns are read on first use, because a text needs few of them. */
   readonly getPattern: () => Pattern
   readonly traits: PatternTraits
-  /** For each need, the number of its texts. */
+  /** For each need, the number that identifies its set of texts. */
   readonly sets: readonly number[]
   matcher: Matcher | undefined
 }

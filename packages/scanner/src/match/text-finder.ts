@@ -116,7 +116,7 @@ function isAt(text: string, codes: Uint16Array, start: number, from: number): bo
   return true
 }
 
-/** Above these, no letter of a rule has two cases: Latin, Greek, Cyrillic and Armenian. */
+/** Above these code units, no letter of a rule has two cases: Latin, Greek, Cyrillic and Armenian. */
 const casedUnits = 0x590
 /** The lower-case letter of each code unit, and its class. Filled by a loop: it is part of the start of each thread. */
 const lowerOf = new Uint16Array(65_536)

@@ -4,7 +4,7 @@ import { rulesVersion } from './rules-version.ts'
 export interface AddedRules {
   /** Identifies the rules, as `<release>.<digest>`. */
   readonly id: string
-  /** Their document as JSON. */
+  /** The document of the rules as JSON. */
   readonly text: string
 }
 

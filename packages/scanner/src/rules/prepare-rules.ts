@@ -5,7 +5,7 @@ import { builtInRules, PreparedRules } from './prepared-rules.ts'
 import type { RulesDocument } from './rule-document.ts'
 import { allRules, builtIn, builtInIds, builtInParts } from './rule-table.ts'
 
-/** The last few, because the registries of a process share their threads. */
+/** The last few prepared rules: several, because the registries of a process share their threads. */
 const prepared = new Map<string, PreparedRules>()
 const preparedMax = 4
 

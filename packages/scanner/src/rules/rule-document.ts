@@ -58,7 +58,7 @@ const CodeFacts = v.strictObject({
 export type CodeFactsData = v.InferOutput<typeof CodeFacts>
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.exampleCharactersMax))
-/** A text of SKILL.md, or of another file. */
+/** An example for a rule: a text of SKILL.md, or of another file. */
 const Example = v.union([Text, v.strictObject({ path: line(200), text: Text })])
 export type Example = v.InferOutput<typeof Example>
 
@@ -99,7 +99,7 @@ const code = v.strictObject({
   to: CodeFacts,
   /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   unlessReported: v.optional(Ids),
-  /** Only if the value belongs to one service and the address to another. */
+  /** Whether the rule applies only if the value belongs to one service and the address to another. */
   toStranger: v.optional(v.literal(true)),
 })
 export type CodeData = v.InferOutput<typeof code>

@@ -3,7 +3,7 @@ import { decoders } from './encodings.ts'
 /** A text that was decoded from another. */
 export interface DecodedText {
   readonly text: string
-  /** Position of its outermost encoded form. */
+  /** Position of the text's outermost encoded form. */
   readonly offset: number
   readonly end: number
   /** The decoded encodings, outermost first. */

@@ -5,7 +5,7 @@ export interface Heading {
   readonly title: string
   /** 1 for the top heading to 6, and 7 for a line in bold. */
   readonly level: number
-  /** The heading above of a lower level. */
+  /** The parent: the heading above with a smaller level number. */
   readonly parent: Heading | undefined
 }
 

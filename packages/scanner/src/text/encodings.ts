@@ -129,7 +129,7 @@ interface LineForm {
   readonly form: string
   /** Strings of which every such line contains one; other lines are skipped. */
   readonly marks: readonly string[]
-  /** Undefined for a line that is not written in this way. */
+  /** Decodes a line; undefined if the line is not written in this way. */
   read(line: string): string | undefined
 }
 

@@ -54,7 +54,7 @@ const backslash = code('\\')
 
 class Fold {
   text = ''
-  /** Matches that begin between these two belong to this piece and to no other. */
+  /** Matches that begin between these two offsets belong to this piece and to no other. */
   from = 0
   to = 0
   size = 0

@@ -13,7 +13,7 @@ export type Composer<T> = (strings: TemplateStringsArray, ...pieces: readonly Pi
  */
 export const regex = regexWith('')
 
-/** The same with flags. */
+/** As {@link regex}, with flags. */
 export function regexWith(flags: string): Composer<RegExp> {
   return (strings, ...pieces) => new RegExp(compose(strings, pieces), flags)
 }

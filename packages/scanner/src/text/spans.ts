@@ -10,7 +10,7 @@ export function isWithin(spans: readonly Match[], offset: number): boolean {
   return found !== undefined && found.start <= offset
 }
 
-/** The first of some sorted places at which a condition holds, which it then does for all after it; else their number. */
+/** The first of `count` indexes for which a condition holds, as it must for all after it; `count` if there is none. */
 export function findFirstIndex(count: number, isReached: (index: number) => boolean): number {
   let [low, high] = [0, count]
   while (low < high) {

@@ -20,7 +20,7 @@ type Listener = (message: string) => void
 let place: ThreadPlace = 'default'
 /** The threads whose files are missing: they are not tried again. */
 const missing = new Set<string>()
-/** Each is called once. */
+/** Listeners, each of which is called once. */
 const listeners = new Set<Listener>()
 
 /** Sets the place of worker threads for the whole process, because all registries of a process share their threads. */

@@ -3,7 +3,7 @@ import { isToStranger } from '../rules/issuers.ts'
 import { findSecretStore } from '../code/known-places.ts'
 import type { CodeFact, CodeReading } from '../code/reading.ts'
 
-/** Where a rule applies to code, and what reaches that place: values as far as they are known. */
+/** A position in code to which a rule applies, and the values that reach it, as far as they are known. */
 interface Found extends Pick<CodeFact, 'start' | 'end'> {
   readonly sources: readonly string[]
 }

@@ -24,9 +24,9 @@ const bareAddressPattern = /(?<![\w./-])(?<host>(?:[\w-]+\.)+[a-z]{2,})(?<path>\
 /** A host alone is an address if a program that downloads gets it; otherwise it may be the name of a file. */
 const bareHostPattern =
   /\b(?:curl|wget2?|irm|iwr)(?:\s+[^\s|;&]+){0,6}?\s+["']?(?<host>(?:[\w-]+\.)+(?!sh\b|js\b|py\b|zip\b|gz\b|md\b)[a-z]{2,})(?![\w./-])/gi
-/** The address of a machine names no owner. */
+/** An IPv6 address in a URL, which names no owner. */
 const numericPattern = /:\/\/\[/
-/** A comment is not fetched. */
+/** A comment, whose addresses are not fetched. */
 const commentPattern = /(?:^|\s)#\s[^"']*$/gm
 /** Domains such as `co.uk`, below which names are registered. */
 const registryPattern = /\.(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}$/

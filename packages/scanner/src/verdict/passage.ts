@@ -3,7 +3,7 @@ import { regex } from '../text/regex.ts'
 
 /** A passage with everything around it that shows whether it is an instruction. */
 export interface Passage {
-  /** The line, what it has before the position, and the text around that in its sentence, without Markdown marks. */
+  /** The line, its parts around the position, and the parts of the sentence around it, without Markdown marks. */
   readonly line: string
   readonly lineBefore: string
   readonly lineAfter: string
@@ -19,7 +19,7 @@ export interface Passage {
   /** In a string of a fence, the code before the string on its line, and the string up to the end of the line. */
   readonly call: string | undefined
   readonly string: string
-  /** Whether it is neither in a program nor displayed as code. */
+  /** Whether the passage is neither in a program nor displayed as code. */
   readonly isProse: boolean
   readonly isQuoted: boolean
   readonly isInBackticks: boolean

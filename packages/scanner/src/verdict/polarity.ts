@@ -143,7 +143,7 @@ function afterQuote(after: string): string {
 const useWords = regexWith('i')`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|
   getting started|first|now|before you|required|must|apply|perform|start)\b`
 
-/** Whether the words around the passage have the agent or the user run it, whatever it is placed under. */
+/** Whether the words around the passage tell the agent or the user to run it. */
 function isForUse({ before, leadIn, headings }: Passage): boolean {
   return [before, leadIn, headings[0]?.title ?? ''].some((text) => useWords.test(text))
 }
@@ -152,7 +152,7 @@ function isForUse({ before, leadIn, headings }: Passage): boolean {
 const examines = regexWith('i')`(?<![a-z])(contains?|has_any|includes|check|validat|verif|detect|scan|match|
   pattern|regex|test|block|filter|report|sanitiz|analy[sz]|submit|expect|grep|rule)|=~`
 const regexString = /\(\?i\)|\.\*|\\b/
-/** Names of fields with what is sent for an examination. */
+/** Names of fields whose content is sent to be examined. */
 const examined = /(?<![a-z])(?:query|payload|input|prompt|message|uri\b)/i
 const runs = regexWith('i')`(^|[\s;&|({])(-c|-e|-command|-enc\w*|eval|exec|source|iex|invoke-\w+|ssh|xargs|env|
   (ba|z|da|k)?sh|node|python3?|perl|ruby|php|powershell|pwsh|cmd)(\s|$)|

@@ -11,7 +11,7 @@ const suppressionsMax = 100
 export interface Suppression {
   readonly ruleId: string
   readonly reason: string
-  /** 0 for the whole file. */
+  /** The line; 0 for the whole file. */
   readonly line: number
 }
 

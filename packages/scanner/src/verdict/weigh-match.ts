@@ -14,13 +14,13 @@ const asideRoles: ReadonlySet<FileRole> = new Set(['test', 'vendored', 'data'])
 export interface Place {
   readonly stance: Stance
   readonly role: FileRole
-  /** Whether it is invisible to a reader of the rendered page. */
+  /** Whether the match is invisible to a reader of the rendered page. */
   readonly isUnseen: boolean
-  /** Whether it was encoded in a way that has no legitimate use. */
+  /** Whether the match was encoded in a way that has no legitimate use. */
   readonly isEncoded: boolean
-  /** Whether it is displayed as code, in a fence or between backticks. */
+  /** Whether the match is displayed as code, in a fence or between backticks. */
   readonly isCode: boolean
-  /** Whether it has addresses, all of the skill's own product. */
+  /** Whether the match has addresses, all of the skill's own product. */
   readonly isOwn: boolean
 }
 
@@ -46,7 +46,7 @@ export function weighMatch(rule: RuleHead, place: Place): Weight {
   return isEncoded && isMeant ? raiseWeight(adjusted) : adjusted
 }
 
-/** Whether sources are the skill's own and a reader sees them: one who hides an own installer is treated like any other. */
+/** Whether sources are the skill's own and a reader sees them: a hidden installer is treated like any other. */
 export function isExcused({ isOwn, isUnseen, isEncoded }: Place): boolean {
   return isOwn && !isUnseen && !isEncoded
 }

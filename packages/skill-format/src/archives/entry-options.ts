@@ -36,7 +36,7 @@ export interface ReadOptions {
   readonly problems: PathProblem[]
   /** Whether links and devices are returned as entries without content. Default: they are problems. */
   readonly takesLinks?: boolean
-  /** Whether the other entries are read where there are problems. */
+  /** Whether entries without a problem are read even if others have one. */
   readonly skipsProblems?: boolean
 }
 
@@ -50,7 +50,7 @@ export function toTooManyEntries({ entriesMax }: Pick<ReadLimits, 'entriesMax'>)
   return toArchiveError(`The archive has more than ${entriesMax} entries. ${packLess}`)
 }
 
-/** See {@link toTooManyEntries}. */
+/** The error for an archive with too many bytes, like {@link toTooManyEntries}. */
 export function toTooManyBytes({ bytesMax }: Pick<ReadLimits, 'bytesMax'>): ArchiveError {
   return toArchiveError(`The archive inflates to more than ${bytesMax / 1024 / 1024} MiB. ${packLess}`)
 }

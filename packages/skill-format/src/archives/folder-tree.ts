@@ -19,7 +19,7 @@ export interface FolderTree {
   readonly entries: readonly FolderEntry[]
   /** Whether the folder is in a git checkout of a node's repository, below the root of the checkout. */
   readonly isOfNode: boolean
-  /** Returns the contents of files. Throws `upstream_failed` for one that changed since. */
+  /** Returns the contents of files. Throws `upstream_failed` for a file that changed since the walk. */
   read(files: readonly FolderEntry[]): Promise<Uint8Array[]>
 }
 
@@ -156,7 +156,7 @@ async function readPlainFile({ root, seen }: Pick<Walk, 'root' | 'seen'>, path: 
 const openFile = promisify(open)
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Returns the number of bytes. */
+/** Reads the beginning of an open file into `bytes`. Returns the number of bytes that were read. */
 function readInto(file: number, bytes: Uint8Array): Promise<number> {
   return new Promise((done, fail) => {
     read(file, bytes, 0, bytes.length, 0, (error, bytesRead) => (error ? fail(error) : done(bytesRead)))

@@ -13,7 +13,7 @@ function toFoldedName(name: string): string {
   return folded.replace(/[. ]+$/, '')
 }
 
-/** Upper case first: upper case unites `\u0131` and `i`, which lower case alone does not. */
+/** Folds a text. Upper case first: upper case unites `\u0131` and `i`, which lower case alone does not. */
 function toFoldedText(text: string): string {
   return text.replaceAll(ignorable, '').normalize('NFKC').toUpperCase().toLowerCase().replaceAll(ignorable, '')
 }
@@ -103,7 +103,7 @@ export function toPathInGit(path: string): string {
  */
 export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-encoding\n'
 
-/** Whether a file may be such a `.gitattributes`, by its path and size. The content tells, see {@link isGitAttributes}. */
+/** Whether a file may be a `.gitattributes` of a node, by its path and size; see {@link isGitAttributes}. */
 export function mayBeGitAttributes({ path, size }: { readonly path: string; readonly size: number }): boolean {
   return size === gitAttributes.length && /(?:^|\/)\.gitattributes$/.test(path)
 }

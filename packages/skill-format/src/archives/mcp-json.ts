@@ -19,7 +19,7 @@ const text = v.pipe(
   v.regex(/^[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\p{Cf}]*$/u, 'has control or invisible characters.'),
   v.check((value) => value.isWellFormed(), 'is not valid Unicode.'),
 )
-/** Not an array, which valibot takes for an object. */
+/** An object that is not an array, which valibot takes for an object. */
 const object = v.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object.',
@@ -32,7 +32,7 @@ const loaderVariable =
   /^(?:(?:LD|DYLD)_.*|NODE_OPTIONS|PYTHON(?:STARTUP|HOME|BREAKPOINT)|BASH_ENV|BASH_FUNC_.*|ENV|PROMPT_COMMAND|PS4|IFS|SHELLOPTS|BASHOPTS|PATH|PATHEXT|COMSPEC|PERL5(?:OPT|DB|LIB)|RUBY(?:OPT|LIB)|_?JAVA(?:_TOOL)?_OPTIONS|JDK_JAVA_OPTIONS|LUA_INIT.*|PHPRC|PHP_INI_SCAN_DIR|GIT_(?:SSH|SSH_COMMAND|EXEC_PATH|CONFIG.*)|DOTNET_STARTUP_HOOKS|COR(?:ECLR)?_PROFILER.*|GCONV_PATH|GLIBC_TUNABLES)$/i
 const headerName = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const placeholder = /\$\{(?!PLUGIN_(?:ROOT|DATA)\})/
-/** With a path, and without user information and fragment. */
+/** An HTTP URL, which may have a path, without user information and fragment. */
 const urlPattern = /^https?:\/\/[^\s\\/@?#]+(?:[/?][^\s\\#]*)?$/i
 
 const expanded = v.pipe(
@@ -133,7 +133,7 @@ export type McpServers = Readonly<Record<string, McpServer>>
 
 interface McpSource {
   readonly path: string
-  /** Undefined for a file that is too large to be read. */
+  /** The content; undefined for a file that is too large to be read. */
   readonly bytes?: Uint8Array
 }
 

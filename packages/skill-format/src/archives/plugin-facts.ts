@@ -1,4 +1,4 @@
-/** What the manifest of a plugin has of its skills. */
+/** The facts in a plugin's manifest that come from its skills. */
 export interface PluginFacts {
   /** Whether a skill has this folder. */
   has(folder: string): boolean
@@ -14,7 +14,7 @@ interface PluginSkillFacts {
 }
 
 const keywordsMax = 50
-/** Of one skill. */
+/** Maximum number of keywords of one skill. */
 const skillKeywordsMax = 20
 
 /** Creates the facts of a plugin without skills. They do not depend on the order in which skills are put. */

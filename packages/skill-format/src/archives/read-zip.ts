@@ -191,7 +191,7 @@ function findEndRecord(view: DataView): number {
 
 const bytesAfter = 'There are bytes after the end of the zip archive.'
 
-/** Whether any reader would find a directory by an end record: where it says, or directly before the record. */
+/** Whether any reader would find a directory by an end record: an empty one, at its stated offset, or directly before. */
 function hasDirectory(view: DataView, end: number): boolean {
   const [size, start] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)]
   const isAt = (at: number) => at >= 0 && at + 4 <= end && view.getUint32(at, true) === 0x02014b50
@@ -334,7 +334,7 @@ function readEntryName(view: DataView, at: number, length: number, extra: ExtraF
   const bytes = new Uint8Array(view.buffer, view.byteOffset + at, length)
   const name = decodeName(bytes)
   const unicode = readUnicodePath(extra.get(unicodePathField), bytes)
-  // Readers differ in which of the two they take.
+  // Readers differ in which of the two names they take.
   if (name !== undefined && unicode !== undefined && name !== unicode)
     throw toArchiveError(`The entry has a second name, '${unicode}'. Zip the folder again.`, name)
   const found = name ?? unicode

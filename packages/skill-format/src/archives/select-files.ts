@@ -39,11 +39,11 @@ export interface SelectedSkill<Entry extends SourceEntry> {
 
 /** Lists of a version name at most this many paths, and then the number of the others. */
 const reasonsMax = 100
-/** Longer paths hold no SKILL.md and lead nowhere. Paths that may be published are shorter. */
+/** Paths longer than this hold no SKILL.md and lead nowhere. Paths that may be published are shorter. */
 const pathCharactersMax = 1024
-/** Twice the segments of a path that may be published: up, and down again. */
+/** Maximum segments of a link's target: twice those of a path that may be published, up and down again. */
 const targetSegmentsMax = 16
-/** Links that lead to links. */
+/** Maximum number of links in a chain, each of which leads to the next. */
 const hopsMax = 8
 
 /** The problem of an entry whose name could not be decoded. */

@@ -29,7 +29,7 @@ export interface SkillRecord {
   readonly files: readonly ArchiveFile[]
   /** Number of files that the source names without their content. */
   readonly filesMissing: number
-  /** Entries of its folder that were omitted or changed; paths are relative to SKILL.md. */
+  /** Entries of the skill's folder that were omitted or changed; paths are relative to SKILL.md. */
   readonly omitted?: readonly PathReason[]
   readonly changed?: readonly PathReason[]
 }

@@ -3,7 +3,7 @@ import type { PathReason, Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 import { isForeignMcpJson } from './mcp-json.ts'
 
-/** Pointers have about 130 bytes, and links no more than a path may have. */
+/** Maximum bytes of a stand-in: pointers have about 130, and links no more than a path may have. */
 const standInBytesMax = 1024
 /** The first line of a Git LFS pointer (Git LFS Specification, "The Pointer"). */
 const pointerPattern = /^version https:\/\/(?:git-lfs\.github\.com|hawser\.github\.com)\/spec\/v\d/

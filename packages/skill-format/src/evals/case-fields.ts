@@ -96,7 +96,7 @@ export function toRunFile(path: string): EvalCase['files'][number] {
   return { path: clean, to: clean.replace(/^evals\/(?:files\/)?/, '') }
 }
 
-/** Where runs have the skill itself. */
+/** The folders of a run that contain the skill itself. */
 const skillFolders = /^\.(?:agents|claude)(?:\/|$)/
 
 /**

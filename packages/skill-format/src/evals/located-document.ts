@@ -38,7 +38,7 @@ export function readCaseText({ bytes }: CaseFile): string {
 /** Parses JSON. Throws {@link CaseError} for other text, and for an object with a key twice. */
 export function readJsonDocument(text: string): LocatedDocument {
   try {
-    // JSON is read as YAML for the places of values, which its own parser does not know.
+    // JSON is read as YAML for the lines of values, which the JSON parser does not give.
     return { value: parseUniqueJson(text), lineOf: toLineFinder(text, 1) }
   } catch (error) {
     const message = (error as Error).message

@@ -8,7 +8,7 @@ export interface TextSection {
   readonly name: string
   /** 1 to 6; 0 above the first heading. */
   readonly depth: number
-  /** Its lines as written. */
+  /** The lines of the heading as written. */
   readonly heading: string
   readonly blocks: readonly TextBlock[]
 }
@@ -71,7 +71,7 @@ interface Reader {
   kind: Kind
   isAfterBlank: boolean
   blocks: number
-  /** How an open fence or element ends, in which blank lines and Markdown have no meaning. */
+  /** How the open fence or element ends. Blank lines and Markdown have no meaning inside of it. */
   open?: Opening
 }
 

@@ -184,7 +184,7 @@ function isSmallJson(value: unknown, depth = 0): boolean {
   return entries.length <= 20 && entries.every(([key, item]) => !(key in {}) && isSmallJson(item, depth + 1))
 }
 
-/** JSON escapes lone surrogates and control characters. */
+/** Whether a JSON text has no lone surrogates and control characters, which JSON escapes. */
 function isSafeText(json: string): boolean {
   return !/\\u(?:d[89a-f]|00)/i.test(json)
 }

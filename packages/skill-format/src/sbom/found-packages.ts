@@ -17,7 +17,7 @@ export interface DeclaredPackage {
   /** Whether the package comes from the registry of its ecosystem, and not from an address or a path. */
   readonly isRegistered: boolean
   readonly scope: PackageScope
-  /** The file that declares it. */
+  /** The file that declares the package. */
   readonly path: string
 }
 
@@ -30,7 +30,7 @@ export interface DeclaredPackages {
 
 const number = String.raw`\d+\.\d+\.\d+(?:[-+][\w.+-]{1,60})?`
 
-/** The names of an ecosystem, its ranges that are no address or path, and those that allow a single version. */
+/** For each ecosystem: its names, its ranges that are no address or path, and those that allow a single version. */
 const ecosystems = {
   npm: {
     name: /^(?:@[a-z\d~_-][\w.~-]*\/)?[a-z\d~_-][\w.~-]*$/i,
@@ -56,7 +56,7 @@ export class FoundPackages {
   #more = 0
   #path = ''
 
-  /** Starts a file: what follows is found in it. */
+  /** Starts a file, in which the packages that are added next are found. */
   enter(path: string): void {
     this.#path = path
   }

@@ -41,9 +41,9 @@ export interface SkillBill {
   readonly yanked?: boolean
   /** The reason of the recall of the version. */
   readonly recalled?: string | undefined
-  /** What it requires. In a project, its skills have full names. */
+  /** What the skill requires. In a project, the required skills have full names. */
   readonly requires?: Requires
-  /** The URL of the registry that it was installed from. */
+  /** The URL of the registry that the skill was installed from. */
   readonly source?: string | undefined
 }
 

@@ -18,7 +18,7 @@ export interface SkillFields {
   readonly keywords: readonly string[]
   readonly requires: Requires
   readonly warnings: readonly SkillWarning[]
-  /** Fields that a registry must not take as they are written, unless the request gives the field: it would guess. */
+  /** Fields that a registry cannot take as written without a guess, and refuses unless the request gives them. */
   readonly refusals: readonly FieldRefusal[]
 }
 
@@ -86,7 +86,7 @@ function isPlaceholder(text: string): boolean {
   return /^(?:\{\{.*\}\}|\$\{.*\}|<[^<>]*>|%[\w-]+%)$/s.test(text)
 }
 
-/** Which of two values is meant would be a guess. */
+/** Refuses a field that is written twice: which of the two values is meant would be a guess. */
 function refuseTwice({ parsed, refusals }: Reader, path: 'name' | 'description'): void {
   const { line, earlierLine } = parsed.keys.get(path) ?? {}
   if (line === undefined || earlierLine === undefined) return

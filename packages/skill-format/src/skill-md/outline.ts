@@ -139,7 +139,7 @@ function addParagraph(found: Candidates, plain: string, isData: boolean): string
   return ''
 }
 
-/** Takes a line outside of paragraphs; returns the summary where its list is long enough. */
+/** Takes a line outside of paragraphs; returns the summary if the announced list is long enough. */
 function addOther(found: Candidates, line: string): string {
   const items = found.announcement === '' ? found.others : found.announced
   if (items.length >= itemsMax) return items === found.announced ? closeAnnouncement(found) : ''

@@ -140,7 +140,7 @@ function readSkills(reading: Reading, place: Place, value: unknown): void {
   }
 }
 
-/** Here `latest` and no range mean any version. */
+/** Parses the range of a requirement; `latest` and no range mean any version. */
 function parseRequiredRange(written: string) {
   return parseVersionRange(/^\s*(?:latest\s*)?$/.test(written) ? '*' : written)
 }
@@ -151,7 +151,7 @@ function toRequirement(name: string, written: string) {
   return range && isSkillReference(plain) ? { name: plain, range: range.text } : undefined
 }
 
-/** The names and ranges in any of the spellings; the range of a single text is still in it. */
+/** The names and ranges of requirements in any spelling; the name of one that is a single text still has its range. */
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
   if (isMapping(value)) {
     const name = nameKeys.map((key) => value[key]).find(isFilled)
@@ -175,10 +175,10 @@ function readEntry(entry: Record<string, unknown>): [range: string | undefined, 
   return [least === undefined ? undefined : `>=${toText(least)}`, isOptional]
 }
 
-/** Stands for a mapping or list that is no range. */
+/** The text in place of a mapping or list that is no range. */
 const noText = '{…}'
 
-/** A list of one range is that range. */
+/** The text of a range; a list of one range is that range. */
 function toRangeText(value: unknown): string {
   const [only, ...others] = Array.isArray(value) ? value : [value]
   if (!isFilled(value)) return ''

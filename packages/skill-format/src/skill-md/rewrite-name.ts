@@ -18,7 +18,7 @@ export function rewriteFrontmatterName(text: string, newName: string): string {
   return replaceFrontmatter(text, parsed, quoteName(newName))
 }
 
-/** From the least to the most invasive; the first with a correct result is used. */
+/** The ways to edit the name, from the least to the most invasive; the first with a correct result is used. */
 const edits = [replaceValues, appendToFlow, replaceLines, insertAtEnd, insertAtStart, addFrontmatter] as const
 
 /** A name that YAML could read as a number, boolean or null needs quotes. */
@@ -69,7 +69,7 @@ function listNameSpans(map: YAMLMap): [number, number][] {
   return spans
 }
 
-/** The range of a block scalar includes its last line end. */
+/** Whether a node is a block scalar, whose range includes its last line end. */
 function isBlock(type: unknown): boolean {
   return type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED'
 }

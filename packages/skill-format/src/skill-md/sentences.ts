@@ -60,9 +60,9 @@ export function splitSentences(text: string): string[] {
 const writtenEnd =
   /`|(?<!\b(?:e\.g|i\.e|cf|vs|approx|incl|Dr|Mrs?|Ms|Prof|Fig))[.!?]\s+(?![\s\p{Ll}])|[。！？；]+[」』”’）]*\s*/gu
 
-/** Markup of longer lines is not read, so they are split between words; in UTF-16 units. */
+/** Maximum length of a line in UTF-16 units. Markup of longer lines is not read: they are split between words. */
 const lineLengthMax = 1500
-/** A small letter follows other abbreviations. */
+/** The end of a sentence: not after these abbreviations, nor before a small letter, which follows others. */
 const sentenceEnd =
   /(?<=[.!?])(?<!\b(?:e\.g|i\.e|cf|vs|approx|incl|Dr|Mrs?|Ms|Prof|Fig)\.)\s+(?!\p{Ll})|(?<=[。！？；])/u
 const fenceMark = /^ {0,3}(?:```|~~~)/

@@ -149,7 +149,7 @@ function toPlainValue(state: Conversion, node: Node | null, path: string, depth:
   return isScalar(node) ? toScalar(state, node) : null
 }
 
-/** `{{NAME}}` of a template, which YAML reads as a mapping of a mapping, as it is written. */
+/** The placeholder `{{NAME}}` of a template as it is written; YAML reads it as a mapping of a mapping. */
 function readPlaceholder({ source }: Conversion, node: Node): string | undefined {
   if (!isMap(node) || !node.range || !source.startsWith('{{', node.range[0])) return undefined
   return source.slice(node.range[0], node.range[1])

@@ -55,6 +55,6 @@ function listLowest(range: Range, above: string): SemVer[] {
   ]
 }
 
-/** Few texts occur again and again, and parsing takes fifty times as long as a test. */
+/** Parsed ranges: few texts occur again and again, and parsing takes fifty times as long as a test. */
 const ranges = new Map<string, VersionRange>()
 const rangesMax = 1000

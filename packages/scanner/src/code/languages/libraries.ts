@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 interface Names {
   /** Names that need no definition, separated by white space. */
   readonly globals: string
-  /** Spellings of paths, each with the usual one. */
+  /** Other spellings of library paths, each with the usual one. */
   readonly aliases: readonly (readonly [RegExp, string])[]
   /** The path of all environment variables, and the paths of single ones. */
   readonly environment: string

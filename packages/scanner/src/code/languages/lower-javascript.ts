@@ -17,7 +17,7 @@ export function lowerJavaScript(tree: Tree, text: string): Code {
   return new Lowering(text, lowerings, ignored).code(tree)
 }
 
-/** Types are erased, and labels name no value. */
+/** Nodes without a value: types are erased, and labels name no value. */
 const ignored = new Set(
   `( ) [ ] { } , ; : . ?. LineComment BlockComment RegExp Hashbang Label TypeAnnotation TypeArgList TypeParamList
    TypeAliasDeclaration InterfaceDeclaration export default`.split(/\s+/),

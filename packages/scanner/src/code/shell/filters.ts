@@ -79,7 +79,7 @@ const tee: Program = (call) => {
 const sed: Program = (call) => {
   const { args, run, rest } = call
   if (!args.some(({ text }) => /^-[nErs]{0,3}i|^--in-place/.test(text))) return selects(call.has('-e') ? 0 : 1)(call)
-  // `-i ''` of BSD takes the expression for a file.
+  // In `sed -i ''`, the notation of BSD, the empty argument is neither an expression nor a file.
   const [code = rest[0] ?? unknown, ...paths] = args.filter(({ text }) => !text.startsWith('-') && text !== '')
   for (const path of paths) run.files.write(path, code, true)
   return empty
@@ -98,7 +98,7 @@ const tr: Program = (call) => {
   if (!isKnown(input)) return dependOn([input])
   if (call.has('-d')) {
     const text = [...input.text].filter((each) => !readEscapes(from).includes(each)).join('')
-    // Line ends are removed for many reasons.
+    // Removing white space hides nothing: line ends are removed for many reasons.
     return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transformValue(input, 'translation', text)
   }
   if (/n-za-m/i.test(to)) return transformValue(input, 'rot13', decodeAs('rot13', input.text))

@@ -125,7 +125,7 @@ const netcat: Program = (call) => {
   return !address || isListening || call.has('-z') ? dependOn([input]) : connect(call, address, input)
 }
 
-/** Sends the input, if there is any, and returns what the other side answers: it may be commands. */
+/** Sends the input, if there is any, and returns the answer, which may be commands. */
 export function connect(call: Call, address: string, input: Value): Value {
   if (!isEmpty(input) || input.made.length > 0) sendFiles(call, address, [input])
   return { ...withFacts(unknown, [call.run.fact('network-fetch', address)]), made: [session] }
@@ -210,7 +210,7 @@ const gh: Program = (call) => {
   return dependOn([])
 }
 
-/** The variable with what was added to the index. */
+/** The name of the variable with what was added to the git index. */
 const index = 'git index'
 
 const git: Program = (call) => {

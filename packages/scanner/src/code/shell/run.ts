@@ -79,11 +79,11 @@ function fromProgram(value: ProgramValue): Value {
 
 /** Maximum depth of substitutions, code in strings and calls of functions. */
 const depthMax = 10
-/** Nodes that are run, and characters of computed texts. */
+/** Maximum number of nodes that are run, and of characters of computed texts. */
 const stepsMax = 60_000
 const charactersMax = 1024 * 1024
 const iterationsMax = 64
-/** Calls of one function, and those of them whose arguments come from nowhere. */
+/** Maximum calls of one function, and of those calls whose arguments come from no facts. */
 const callsMax = 32
 const plainCallsMax = 4
 
@@ -100,7 +100,7 @@ class ShellRun implements Shell {
   #depth = 0
   #steps = 0
   #characters = 0
-  /** The position of everything while code in a string is read. */
+  /** While code in a string is read: the position that all facts get. */
   #outer: Span | undefined
   /** The position of the code that is read. */
   #span: Span = { start: 0, end: 0 }
@@ -423,7 +423,7 @@ function runProgram(name: Value, args: readonly Value[], input: Value, run: Shel
   return text.includes('/') || run.files.has(text) ? runFile(name, args, input, run) : runUnknown(call)
 }
 
-/** A program without a row prints its arguments and input, and the secrets that its arguments name. */
+/** A program that no table has prints its arguments and input, and the secrets that its arguments name. */
 function runUnknown({ args, input, run }: Call): Value {
   const opened = args.filter(({ text }) => findSecretStore(text)).map((arg) => run.files.read(arg))
   return dependOn([input, ...args, ...opened])

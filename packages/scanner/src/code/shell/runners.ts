@@ -26,8 +26,8 @@ export function runText(code: Value, input: Value, run: Shell): Value {
 }
 
 /**
- * Running a script of another machine as a whole starts a program, as many installers do. Its commands one by one, and
- * decoded ones, are run as code.
+ * Records that code is run. A script that was fetched as a whole counts as a program, as many installers run one;
+ * commands of a session with another machine, and other code, count as code.
  */
 function sinkCode(code: Value, run: Shell): void {
   const isFetched = code.facts.some(({ kind }) => kind === 'network-fetch')

@@ -2,7 +2,7 @@ import type { Shell } from './state.ts'
 import { empty, type Value } from './value.ts'
 
 interface Option {
-  /** With its dashes. */
+  /** The name of the option, with its dashes. */
   readonly name: string
   readonly value: Value
 }

@@ -218,7 +218,7 @@ export function findDisguise(word: Word, pieces: readonly Piece[], name: Value):
 
 const isTelling = (text: string) => telling.has(text.slice(text.lastIndexOf('/') + 1))
 
-/** Whether a text has the name of such a program in it. */
+/** Whether a text contains the name of a program that scripts take apart only to hide it. */
 export const namesProgram = (text: string) => text.split(/[^\w-]+/, 500).some((word) => telling.has(word))
 
 /** Whether an unknown text is at the position of a command. Names and versions in a command are not code. */

@@ -88,7 +88,7 @@ export class ShellVariables {
     this.#arrays.set(name, elements.slice(0, 1000))
   }
 
-  /** Assigns what a branch assigns in addition to what the variables come from so far. */
+  /** Runs a branch: what it assigns is added to what the variables come from so far. */
   inBranch<T>(action: () => T): T {
     this.#branches++
     try {
@@ -98,7 +98,7 @@ export class ShellVariables {
     }
   }
 
-  /** Sets the arguments of a function. Returns what restores those of its caller. */
+  /** Sets the arguments of a function. Returns a function that restores those of its caller. */
   pushArguments(args: readonly Value[]): () => void {
     const before = this.readArray('@')
     const set = (values: readonly Value[] | undefined) => {
@@ -201,7 +201,7 @@ export class ShellFiles {
     this.#shell.runCode(content, empty)
   }
 
-  /** Makes the output of a process, or a function that takes its input, a file. Returns its path. */
+  /** Creates a file for the output of a process, or for a function that takes its input. Returns its path. */
   addPipe(content: Value | ((input: Value) => void)): Value {
     const path = `/dev/fd/${++this.#pipes}`
     if (typeof content === 'function') this.#sinks.set(path, content)
