@@ -4,7 +4,7 @@ import { guidesPlugin } from './building/guides.ts'
 /** The modules that the page of a skill needs beyond those of the first page. */
 const skillModules = ['pages/skill/skill-page.tsx', 'ui/markdown.tsx']
 
-/** Names the files of the skill's page in the page, so that browsers load them at once; the node removes them elsewhere. */
+/** Links the files of the skill's page, so that browsers load them at once; the node removes the links elsewhere. */
 const linkSkillFiles: Plugin = {
   name: 'link-skill-files',
   transformIndexHtml: {
@@ -47,7 +47,7 @@ export default defineConfig({
     rolldownOptions: {
       // Each further file costs a slow connection a round trip.
       output: { codeSplitting: { groups: [{ name: 'app', tags: ['$initial'] }] } },
-      // A slow machine is no fault of a plugin.
+      // No warnings about slow plugins: the machine may be slow.
       checks: { pluginTimings: false },
     },
   },

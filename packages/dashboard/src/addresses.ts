@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 
 /**
- * The path of the node's public URL: empty, or such as `/skills`. The addresses in this app do without it;
+ * The path of the node's public URL: empty, or such as `/skills`. The addresses in this app leave the path out;
  * `below-node.tsx` adds it to links and removes it from the location.
  */
 export const nodePath = new URL(import.meta.url).pathname.replace(/\/[^/]+\/[^/]+$/, '')
@@ -38,8 +38,8 @@ export const addresses = {
 }
 
 /**
- * The path of a URL below this node. A page that is open under another host name of the node may only load pictures
- * from that host, so it uses paths.
+ * The path of a URL of this node, relative to the URL of the node. Pages load pictures by path, because a page may only
+ * load those of its own host name, and the node may have several host names.
  */
 export const toOwnPath = (address: string): string => new URL(address, location.href).pathname.slice(nodePath.length)
 

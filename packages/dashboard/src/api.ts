@@ -22,11 +22,11 @@ async function fetchAsPage(address: string | URL | Request, init: RequestInit = 
       credentials: 'same-origin',
       headers: { ...(init.headers as Record<string, string>), ...own, ...more },
     })
-  // A share link gives read access only: with its token the node refuses the writes of the owner.
+  // Only reads send the token of a share link: with it the node would refuse writes, even those of the owner.
   const share = (init.method ?? 'GET') === 'GET' ? toShareHeaders(String(address)) : {}
   const response = await send(share)
   if (response.status !== 404 || Object.keys(share).length === 0) return response
-  // A link that has ended must not hide what the user may read.
+  // The share link may have ended. The user may be allowed to read the same without it.
   const other = await send()
   if (!other.ok) return response
   closeShareLink()
@@ -35,7 +35,7 @@ async function fetchAsPage(address: string | URL | Request, init: RequestInit = 
 
 let page = { address: '', name: '' }
 
-/** A new name for each page that is opened: the node counts all reads of a page as one request. */
+/** The name of the open page, new for each address: the node counts all reads with one name as one request. */
 function namePage(): string {
   const address = location.pathname + location.search
   // No secret: `crypto.randomUUID` exists on encrypted pages only.
@@ -43,7 +43,7 @@ function namePage(): string {
   return page.name
 }
 
-/** Calls an address of the node outside of its API. Throws RegistryError. */
+/** Posts JSON to a path of the node outside of its API, and returns the JSON answer. Throws RegistryError. */
 export async function postToNode<Answer>(path: `/${string}`, body: object): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
   return JSON.parse(await readFromNode(path, { method: 'POST', headers, body: JSON.stringify(body) }))
@@ -98,8 +98,8 @@ interface PageData {
 }
 
 /**
- * Takes what the node wrote into the page of a skill. It is what guests see, so the details are loaded again while they
- * are shown. Call it before anything is rendered.
+ * Caches the skill that the node wrote into the page. It is what guests see, so the details are loaded again while they
+ * are shown. Call this before anything is rendered.
  */
 export function takePageData(): void {
   const written = document.querySelector('#page-data')
@@ -125,8 +125,8 @@ export const useKeptData = <T>(key: readonly unknown[], load: () => Promise<T>):
 export const reloadData = (...key: unknown[]): Promise<void> => queries.invalidateQueries({ queryKey: key })
 
 /**
- * Loads the data of the page again after a change, and all other data when it is next shown. What a page showed that the
- * change led away from may be deleted: only the session is then loaded at once.
+ * After a change on the page at `path`, loads the data of the page again, and all other data when it is next shown. If
+ * the user is on another page now, only the session is loaded at once: what the page at `path` showed may be deleted.
  */
 export async function reloadAfterChange(path: string): Promise<void> {
   const isLeft = location.pathname !== path

@@ -53,14 +53,14 @@ export const App = () => (
   </LocationProvider>
 )
 
-/** The pages for signing in, which stay open on a private node; so does the documentation. */
+/** The pages for signing in. Visitors of a private node see only these and the documentation. */
 const entrances = new Set(['/account/sign-in', '/account/setup'])
 
 function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
   if (!isDecodablePath(path)) return <NotHere />
-  // The address of a link that works is replaced by the one of its skill.
+  // The address of a share link that works was replaced by the address of its skill.
   if (path.startsWith('/t/')) return <EndedLink />
   if (isClosed && !entrances.has(path) && !isSharedPath(path) && !/^\/docs(?:\/|$)/.test(path)) return <ClosedNode />
   return (
@@ -78,8 +78,8 @@ function Pages() {
 }
 
 /**
- * `OWNER` and `OWNER/NAME` below the node's URL, from which the node redirects to the pages, unless it is private, or is
- * published below `/skills`, where they look like pages.
+ * Redirects `OWNER` and `OWNER/NAME` below the node's URL to their pages. The node itself does so, unless it is
+ * private, or is published below `/skills`, where they look like pages.
  */
 function ShortAddress({ owner, name }: { owner: string; name?: string }) {
   const { route } = useLocation()

@@ -19,7 +19,7 @@ export function BelowNode({ children }: { children: ComponentChildren }) {
   return <LocationProvider.ctx.Provider value={below}>{children}</LocationProvider.ctx.Provider>
 }
 
-/** Makes links with a path lead below the path of the node. Call it before anything is rendered. */
+/** Puts the path of the node before link addresses that begin with a slash. Call this before anything is rendered. */
 export function placeLinksBelowNode(): void {
   if (nodePath === '') return
   const before = options.vnode

@@ -1,7 +1,7 @@
 /** `localStorage` lasts between visits, `sessionStorage` until the window is closed. */
 type Storage = 'localStorage' | 'sessionStorage'
 
-/** What this browser remembers of its user; null where nothing is stored or storage is forbidden. */
+/** A value that this browser stores; null if there is none, or if storage is forbidden. */
 export function readMemory(key: string, storage: Storage = 'localStorage'): string | null {
   try {
     return window[storage].getItem(key)
@@ -10,13 +10,13 @@ export function readMemory(key: string, storage: Storage = 'localStorage'): stri
   }
 }
 
-/** Stores a value, or forgets it, where the browser permits it: nothing depends on it. */
+/** Stores a value, or removes it if null. Failures are ignored, because nothing depends on stored values. */
 export function writeMemory(key: string, value: string | null, storage: Storage = 'localStorage'): void {
   try {
     if (value === null) window[storage].removeItem(key)
     else window[storage].setItem(key, value)
   } catch {
-    // The page works until it is reloaded.
+    // Storage is forbidden or full. Until it is reloaded, the page works without.
   }
 }
 

@@ -69,7 +69,7 @@ const Menu = (props: { id: string; label: string; children: ComponentChildren })
   </div>
 )
 
-/** The search over everything, loaded when it is first opened. Without it the search of the first page remains. */
+/** The search over everything, loaded when it is first opened. If it cannot be loaded, the first page opens instead. */
 function usePalette() {
   const [palette, setPalette] = useState<typeof import('./palette.tsx')>()
   const { route } = useLocation()

@@ -16,8 +16,8 @@ export const mayDo = (role: MemberRole | null | undefined, right: Right): boolea
   role != null && rightsByRole[role].includes(right)
 
 /**
- * The role of the signed-in user for the skills of an owner: `owner` for the own ones, the role of a member for those of
- * an organisation. Undefined for others.
+ * The role of the signed-in user for the skills of an owner: `owner` for the user's own, the role as a member for those
+ * of an organisation. Undefined for other owners.
  */
 export function useRoleFor(owner: string): MemberRole | undefined {
   const isSelf = useMe()?.username === owner
@@ -34,7 +34,7 @@ export interface SectionProps {
 /** What a form can set as the visibility: `organisation` is `internal`, limited to the members of the owner. */
 type Choice = 'public' | 'internal' | 'organisation' | 'private'
 
-/** The options for the skills of an organisation, or of a user. */
+/** The visibilities to choose from for skills of an organisation, or of a user. */
 export const toVisibilityOptions = (organisation: string | undefined): readonly (readonly [Choice, string])[] => [
   ['public', 'Public: all users and guests'],
   ['internal', 'Internal: users of this node'],
@@ -47,7 +47,7 @@ export const toVisibilityOptions = (organisation: string | undefined): readonly 
   ],
 ]
 
-/** The fields of a publication for a choice; none for an empty one. */
+/** The fields of a publication for a chosen visibility; none for an empty choice. */
 export function toVisibilityFields(choice: string | undefined, organisation: string | undefined) {
   if (!choice) return {}
   const visibility = choice === 'organisation' ? ('internal' as const) : (choice as Exclude<Choice, 'organisation'>)
@@ -87,7 +87,7 @@ export function useMayManage(skill: SkillDetails): boolean | undefined {
   return me === undefined || isLoading ? undefined : false
 }
 
-/** The names that the signed-in user may publish under, with their titles: the own one as an empty name, which is first. */
+/** The names that the signed-in user may publish under, with titles. The first, empty name stands for the user. */
 export function useOwners(): readonly (readonly [name: string, title: string])[] {
   const me = useMe()
   const organisations = useOrganisations().data?.organisations.filter(({ role }) => mayDo(role, 'publish')) ?? []

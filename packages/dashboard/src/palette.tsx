@@ -132,7 +132,7 @@ function useChoices(text: string): readonly Choice[] {
   ]
 }
 
-/** The text once it has not changed for a moment. */
+/** The last text that stayed the same for `pauseMs`. */
 function usePaused(text: string): string {
   const [paused, setPaused] = useState(text)
   useEffect(() => {

@@ -59,7 +59,7 @@ export async function signIn(key: string): Promise<void> {
   await clearCachedData()
 }
 
-/** Ends the session, and the one of the identity provider that opened it. */
+/** Ends the session; if the identity provider opened it, also the session there. */
 export async function signOut(): Promise<void> {
   if (site.signIn === undefined) await api.deleteSession()
   else {

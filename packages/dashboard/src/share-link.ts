@@ -11,8 +11,8 @@ const key = 'skillstead-share-link'
 let opened: ShareLink | undefined
 
 /**
- * Opens the skill of a share link, `/t/TOKEN`. The token leaves the address; this window keeps it until it is closed, and
- * sends it with the requests about this skill. Call it before anything is rendered.
+ * Opens the skill of a share link, `/t/TOKEN`. Removes the token from the address; this window keeps the token until
+ * the window is closed, and sends it with requests about the skill. Call this before anything is rendered.
  */
 export function openShareLink(): void {
   const fullName = readPageMeta('skillstead-shared')
@@ -23,13 +23,13 @@ export function openShareLink(): void {
   writeMemory(key, JSON.stringify(opened), 'sessionStorage')
 }
 
-/** Forgets the link: it gives access no longer, or another person may use this window. */
+/** Forgets the share link, for when it gives no access any more, or another person may use this window. */
 export function closeShareLink(): void {
   opened = undefined
   writeMemory(key, null, 'sessionStorage')
 }
 
-/** The header that lets the holder of a share link read what an API address tells about its skill. */
+/** The header with the token of the opened share link, for an API address about its skill; otherwise no header. */
 export function toShareHeaders(address: string): Record<string, string> {
   if (opened === undefined) return {}
   const { pathname, searchParams } = new URL(address, location.href)
@@ -42,6 +42,6 @@ export function toShareHeaders(address: string): Record<string, string> {
 export const isSharedPath = (path: string): boolean =>
   opened !== undefined && `${path}/`.startsWith(`${addresses.skill(opened.fullName)}/`)
 
-/** The token of the opened share link, if it is that of the skill. */
+/** The token of the opened share link, if the link is for this skill. */
 export const findShareToken = (fullName: string): string | undefined =>
   opened?.fullName === fullName ? opened.token : undefined

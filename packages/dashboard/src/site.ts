@@ -1,7 +1,7 @@
-/** What the operator calls the node, from the page that the node sent. */
+/** Settings of the operator, read from the page that the node sent. */
 export const site = {
   name: read('name') ?? 'Skillstead',
-  /** What the operator says about the node. Undefined without it. */
+  /** The operator's text about the node. Undefined without one. */
   text: read('text'),
   /** The path of the logo. Undefined without one. */
   logo: read('logo'),
@@ -17,7 +17,7 @@ function read(what: string): string | undefined {
   return readPageMeta(`skillstead-site-${what}`)
 }
 
-/** What the node wrote into the page about it. */
+/** The content of a `meta` element that the node wrote into the page; undefined if empty or missing. */
 export function readPageMeta(name: string): string | undefined {
   return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content || undefined
 }

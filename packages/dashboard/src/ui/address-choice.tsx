@@ -5,7 +5,7 @@ import { Tabs } from './tabs.tsx'
 
 type Options<T extends string> = readonly (readonly [value: T, title: string, ...unknown[]])[]
 
-/** The option that a field of the address names, and the address of each option on the first page of the list. */
+/** The option that a field of the address names, and a function from an option to its address. */
 function useChoice<T extends string>(field: string, options: Options<T>, initial: T) {
   const { path, query } = useLocation()
   const current = options.find(([value]) => value === query[field])?.[0] ?? initial

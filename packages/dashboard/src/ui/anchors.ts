@@ -8,7 +8,7 @@ export function toAnchor(text: string): string {
   return `readme-${slug.slice(0, 100)}`
 }
 
-/** A text without percent escapes; as it is if a percent sign in it encodes nothing. */
+/** A text with its percent escapes decoded; unchanged if one of them is invalid. */
 export function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -17,7 +17,7 @@ export function decodeEscapes(text: string): string {
   }
 }
 
-/** The line of a heading in a Markdown text, by the fragment that links to it, or by `L12`; undefined without one. */
+/** The line of a Markdown text that a fragment links to: a heading, or a number as in `L12`; undefined for others. */
 export function findFragmentLine(text: string, fragment: string): number | undefined {
   const line = /^L(\d{1,7})\b/.exec(fragment)?.[1]
   if (line !== undefined) return Number(line)

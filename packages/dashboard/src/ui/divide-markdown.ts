@@ -14,8 +14,8 @@ const listCharacters = 2_000
 const definitionsMax = 200
 
 /**
- * Splits a document into pieces that each render fast, between blocks and outside of code fences. Each piece gets all
- * link references.
+ * Splits a document into pieces that each render fast, between blocks and outside of code fences. Each piece gets the
+ * link definitions of the document.
  */
 export function divideMarkdown(text: string): MarkdownPiece[] {
   if (text.length <= pieceCharacters) return [toMarkdownPiece(text, '')]
@@ -42,20 +42,20 @@ function toMarkdownPiece(text: string, suffix: string): MarkdownPiece {
   return { text: isPlain ? text : text + suffix, isPlain }
 }
 
-/** A header, a line of dashes with as many columns, and rows: each cell is parsed on its own. */
+/** Whether a text is only a table: a header, a line of dashes with as many columns, and rows. */
 function isTable(text: string): boolean {
   const [head = '', dashes = '', ...rows] = text.trimEnd().split('\n')
   const isDivided = /^\|[-:| ]+\|\s*$/.test(dashes) && head.split('|').length === dashes.split('|').length
   return isDivided && [head, ...rows].every((row) => row.startsWith('|') && row.length <= blockCharactersMax)
 }
 
-/** Matches quotes and lists that are nested forty levels or deeper. */
+/** Whether quotes or lists are nested forty levels or deeper. */
 const isTooDeep = (text: string): boolean =>
   /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
 
 /**
- * Splits text at empty lines and between the items of a long list; a code fence is one block. The joined blocks are the
- * text.
+ * Splits text at empty lines and between the items of a long list; a code fence is one block. Joined, the blocks are
+ * the text again.
  */
 function toBlocks(text: string): string[] {
   const blocks: string[] = []

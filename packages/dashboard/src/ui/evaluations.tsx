@@ -3,7 +3,7 @@ import { api, useData } from '../api.ts'
 import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
 import { Badge, Terms, toCount, UserLink } from './parts.tsx'
 
-/** Whether a version does better or worse than one before; nothing without such a result. */
+/** Whether a version does better or worse in evaluations than an earlier version; empty if neither. */
 export function EvaluationBadge({ evaluations }: { evaluations: EvaluationSummary | undefined }) {
   const { change, comparedTo } = evaluations ?? {}
   if (change !== 'better' && change !== 'worse') return null
@@ -17,7 +17,7 @@ export function EvaluationBadge({ evaluations }: { evaluations: EvaluationSummar
 /** The most results that the panel lists. */
 const listedMax = 50
 
-/** The summary of the results of evaluations of a version, and each of them by runner and model. */
+/** The evaluations of a version: a summary, and a table of the results. */
 export function EvaluationPanel(props: { name: string; version: string; evaluations: EvaluationSummary }) {
   const { name, version, evaluations } = props
   const { voices, byOwner, withSkill, withoutSkill, effect, comparedTo, comparedBy } = evaluations

@@ -7,7 +7,7 @@ const filesStep = 50
 /** Maximum size of a patch that is shown open; larger patches are collapsed. */
 const openCharactersMax = 50_000
 
-/** Notes below the lines of a later version, and what happens when the number of a line is chosen. */
+/** Notes below the lines of the later version, and what a click on the number of a line does. */
 interface PatchNotes {
   readonly onPick?: (path: string, line: number) => void
   readonly notesOn?: (path: string, line: number) => ComponentChildren
@@ -52,7 +52,7 @@ function FilePatch({ file, open, ...notes }: PatchNotes & { file: FileDiff; open
   )
 }
 
-/** A line of a patch: unchanged, added, removed, or a position. */
+/** A line of a patch: unchanged, added or removed; or the position of a hunk, or a note of git. */
 interface PatchLine {
   readonly kind: 'same' | 'added' | 'removed' | 'place' | 'note'
   readonly text: string

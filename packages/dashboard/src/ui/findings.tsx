@@ -51,7 +51,7 @@ export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
   info: 'plain',
 }
 
-/** Findings worst first: by what they indicate, those that the author explained last, then by severity and place. */
+/** Findings worst first: by signal, then those that the author did not suppress, then by severity and place. */
 export const sortFindings = (findings: readonly ScanFinding[]): ScanFinding[] =>
   findings.toSorted(
     (a, b) =>
@@ -61,7 +61,7 @@ export const sortFindings = (findings: readonly ScanFinding[]): ScanFinding[] =>
       (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
   )
 
-/** The finding that makes the verdict, or the worst of those that make it together. Undefined for `safe`. */
+/** The finding that decides the verdict, or the worst of those that decide it together. Undefined for `safe`. */
 export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | 'findings'>): ScanFinding | undefined {
   if (verdict === 'safe') return undefined
   return sortFindings(findings).find(
@@ -71,7 +71,7 @@ export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | '
   )
 }
 
-/** Whether a file has no lines, by its name. */
+/** Whether a file is binary, and so has no lines, by its extension. */
 export const isBinaryPath = (path: string): boolean =>
   /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i.test(
     path,

@@ -7,8 +7,8 @@ import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /**
- * Creates an action that does its work, and then reloads what the page shows, unless the work only reads. `done` says
- * whether the last run succeeded, `result` what it returned; `reset` forgets it.
+ * Creates an action that runs `work`, and then reloads what the page shows, unless `isRead`. `done` says whether the
+ * last run succeeded, `result` is what it returned; `reset` forgets both.
  */
 export function useAction<Input = void, Result = unknown>(work: (input: Input) => Promise<Result>, isRead = false) {
   const { mutate, isPending, isSuccess, data, reset, error } = useMutation({
@@ -38,13 +38,13 @@ export function onlyFilled(fields: Fields): Fields {
 }
 
 /**
- * A form with its fields as text, by name, for an action or its work. Its button is disabled while that runs; the error is
- * shown below.
+ * A form that runs `action`, or an action with `work`, with its fields as text, by name. The button is disabled while
+ * the action runs; an error is shown below the button.
  */
 export function Form<Result>(props: {
   action?: Pick<Action<Fields>, 'run' | 'busy' | 'done' | 'error'>
   work?: (fields: Fields) => Promise<Result>
-  /** What is shown after the work in place of the form, until it is closed. */
+  /** What is shown in place of the form after success, until it calls `close`. */
   answer?: (result: Result, close: () => void) => ComponentChildren
   submit: string
   /** The message after success, if the page does not show the result itself. */
@@ -182,7 +182,7 @@ export const unlessBusy = ({ busy, run }: Pick<Action, 'busy' | 'run'>) => ({
   onClick: () => !busy && run(),
 })
 
-/** A select field in a table, which does its work when the user chooses, with the error of the work below. */
+/** A select field for tables, which runs `work` when the user chooses, and shows an error below. */
 export function ActionSelect<T extends string>(props: {
   label: string
   value: T

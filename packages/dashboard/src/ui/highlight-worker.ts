@@ -5,7 +5,7 @@ import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 /** A part of a line, with its kind, such as `keyword`; plain text has none. */
 export type CodePart = readonly [text: string, kind?: string]
 
-/** The order to the worker. */
+/** What the worker is asked to highlight. */
 export interface HighlightOrder {
   readonly code: string
   /** A name of a language, or the extension of a file. */
@@ -13,8 +13,8 @@ export interface HighlightOrder {
 }
 
 /**
- * What the worker answers: `loaded` when it begins to work, and then the lines of parts; or null for a language that it
- * does not know, and `failed` if the browser could not load what the language needs.
+ * What the worker answers: `loaded` when it begins to highlight, and then the parts of each line; null for an unknown
+ * language; `failed` if the browser could not load what the language needs.
  */
 export type HighlightAnswer = 'loaded' | 'failed' | CodePart[][] | null
 

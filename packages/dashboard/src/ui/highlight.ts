@@ -7,22 +7,22 @@ const charactersMax = 200_000
 /** A text that takes longer was made to be slow: its worker is ended, and it stays plain. */
 const answerMs = 2000
 
-/** https://w3c.github.io/trusted-types/dist/spec/: not in every browser, and not in TypeScript's types. */
+/** See https://w3c.github.io/trusted-types/dist/spec/. Missing in some browsers, and in TypeScript's types. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown }
 }
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
-/** The content security policy names this policy: the worker is a file of the app. */
+/** Accepts any URL, because the worker is a file of the app. The content security policy allows the name `worker`. */
 const policy = trustedTypes?.createPolicy('worker', { createScriptURL: (url) => url })
 let worker: Worker | undefined
 /** Whether loading failed once: the texts of this page then stay plain. */
 let isUnavailable = false
-/** One order at a time: the time of an order is its own. */
+/** The answer to the latest order. The next order waits for it, so that each has the whole time limit. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * The lines of a code as parts with kinds; null where it stays plain, because its language is unknown or it is too
- * large or takes too long.
+ * The lines of code as parts with kinds; null if the code stays plain, because its language is unknown or cannot be
+ * loaded, or the code is too large or takes too long.
  */
 export function highlight(order: HighlightOrder): Promise<CodePart[][] | null> {
   if (order.code.length > charactersMax || !order.language) return Promise.resolve(null)
@@ -52,7 +52,7 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
       giveUp()
     }
     const listen = ({ data }: MessageEvent<HighlightAnswer>) => {
-      // Loading may take long on a slow network.
+      // The time begins after loading, which may take long on a slow network.
       if (data === 'loaded') setTimeout(() => signal.aborted || giveUp(), answerMs)
       else if (data === 'failed') giveUpForAll()
       else end(data)

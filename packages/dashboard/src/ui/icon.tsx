@@ -19,7 +19,7 @@ export const Icon = ({ of }: { of: IconNode }) => (
 )
 
 /**
- * The operator's logo, or a house with lines of text in it. The icon of the window, `icon.svg`, is the same drawing.
+ * The operator's logo; by default a house with lines of text in it, as in the icon of the window, `icon.svg`.
  */
 export function Logo() {
   if (site.logo) return <img class="logo" src={site.logo} alt="" />

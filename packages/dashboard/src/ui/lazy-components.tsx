@@ -58,7 +58,7 @@ function PageNotLoaded() {
   )
 }
 
-/** Browsers may remember that a script failed to load; only a reload fetches it again, once the node is available. */
+/** An error with a button that reloads the page: browsers may remember that a script failed to load until a reload. */
 function NotLoaded() {
   const again = useAction(async () => {
     await api.getSession().catch((error: unknown) => {

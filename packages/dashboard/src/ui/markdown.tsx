@@ -34,9 +34,9 @@ const allowed = {
 const pieceMsMax = 500
 const slowPiecesMax = 2
 
-/** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
+/** Returns the addresses of files that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
-  /** A text without its title. */
+  /** Whether the text is a guide, given without its title. */
   readonly isGuide?: boolean
   toFile(path: string, fragment: string): string | undefined
   toPicture(path: string): string | undefined
@@ -71,14 +71,15 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 
 const isPicture = (address: string): boolean => address.startsWith('/api/') || address.startsWith('/docs/guides/')
 
-/** The path of a file next to SKILL.md, as links write it. */
+/** The path of a file in the `href` of a link, relative to the text with the link. */
 const toLinkedPath = (href: string): string => decodeEscapes(href.replace(/^\.\//, '').split('#')[0]!)
 
 const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // Lower the level of all headings, unless the text has none for its title, the only first-level heading of the page.
+    // The title of the page is its only first-level heading, so all others move one level down. Those of a guide stay:
+    // its title is not part of the text.
     heading({ tokens, depth }: Tokens.Heading) {
       const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
@@ -99,7 +100,7 @@ const marked = new Marked({
   },
 })
 
-/** A picture of the skill itself; a link to any other. */
+/** Markup that shows a picture of the skill itself, or links to any other picture. */
 function toPicture(href: string, text: string, size = ''): string {
   const picture = targetsNow?.toPicture(toLinkedPath(href))
   if (picture) return `<img data-picture="${escapeMarkup(picture)}" alt="${escapeMarkup(text)}"${size}>`
@@ -146,7 +147,7 @@ function readAttribute(attributes: string, name: string): string | undefined {
   return values.find((value) => value !== undefined)?.replaceAll('&amp;', '&')
 }
 
-/** Tags that only define the layout. */
+/** Tags that only define the layout, and are removed. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
 const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
@@ -196,7 +197,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   )
 }
 
-/** Each piece is a task of its own, after which the browser shows it. */
+/** Ends the current task, so that the browser shows the last piece before the next is rendered. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {
@@ -228,7 +229,7 @@ interface ShownHeading {
 const contentsMin = 4
 const contentsMax = 100
 
-/** Gives each heading its anchor and returns them; of two with the same text the first has it. */
+/** Gives the headings their anchors and returns them; of headings with the same anchor, only the first. */
 function nameHeadings(root: HTMLElement): ShownHeading[] {
   const headings = new Map<string, ShownHeading>()
   for (const heading of root.querySelectorAll('h2, h3, h4')) {
@@ -241,14 +242,14 @@ function nameHeadings(root: HTMLElement): ShownHeading[] {
   return [...headings.values()]
 }
 
-/** Shows the heading that the address names: it was not there yet when the browser looked for it. */
+/** Scrolls to the heading that the address names, which did not exist yet when the browser looked for it. */
 function scrollToAnchor(): void {
   if (location.hash.startsWith('#readme-'))
     document.getElementById(decodeEscapes(location.hash.slice(1)))?.scrollIntoView()
 }
 
 /**
- * The table of contents. Until the headings of the text are known, its place is kept by those that the text seems to have.
+ * The table of contents. Before the headings are known, its space is reserved if the source seems to have enough.
  */
 function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
   const seeming = useMemo(() => countHeadingLines(source), [source])

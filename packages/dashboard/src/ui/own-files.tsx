@@ -7,25 +7,25 @@ import { toShareHeaders } from '../share-link.ts'
 import { Outcome, useAction } from './form.tsx'
 
 /**
- * Whether a guest reads the file of the API. The browser's own requests for pictures and downloads send neither the
- * session nor the token of a share link, so the page reads the files of others itself.
+ * Whether the browser may request a file of the API itself: for a visitor without a share link for its skill. Its
+ * own requests send neither the session nor the token of a share link, so otherwise the page reads the file.
  */
 const isOpen = (path: string): boolean => isVisitor() && Object.keys(toShareHeaders(nodePath + path)).length === 0
 
-/** Shows a file of the API in an element. */
+/** Shows a picture of the API in an `img` element. */
 export async function showPicture(image: HTMLImageElement, path: string): Promise<void> {
   await ensureSession()
   const source = isOpen(path) ? nodePath + path : URL.createObjectURL(await readFile(path))
   const end = () => {
     URL.revokeObjectURL(source)
-    // From here on the picture has its own size.
+    // The styles reserve space for pictures with this attribute; now the picture has its own size.
     delete image.dataset.picture
   }
   for (const event of ['load', 'error']) image.addEventListener(event, end, { once: true })
   image.src = source
 }
 
-/** A picture at an address of the API. If it cannot be read, its text is shown. */
+/** A picture at an address of the API. If it cannot be read, the text in `alt` is shown. */
 export function Picture({ path, ...rest }: { path: string; alt: string } & ImgHTMLAttributes) {
   const image = useRef<HTMLImageElement>(null)
   useEffect(() => void showPicture(image.current!, path).catch(() => undefined), [path])
@@ -38,7 +38,7 @@ export function Download({ path, name, children }: { path: string; name: string;
     const link = Object.assign(document.createElement('a'), { download: name })
     link.href = URL.createObjectURL(await readFile(path))
     link.click()
-    // The browser reads the URL when the download begins.
+    // Not at once, because the browser reads the URL when the download begins.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   }, true)
   return (

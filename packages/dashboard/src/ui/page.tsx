@@ -36,11 +36,11 @@ export function Page(props: {
   )
 }
 
-/** A page that is shown as a whole when its data is known; before that, its title with a loading message or the error. */
+/** A page that is shown when its data is known; before that, its title with a loading message or the error. */
 export function LoadedPage<T>(props: {
   title: string
   of: UseQueryResult<T>
-  /** What follows an error. */
+  /** What is shown below an error. */
   instead?: ComponentChildren
   children: (data: T) => ComponentChildren
 }) {
@@ -77,7 +77,7 @@ type ItemOf<Data, Name extends keyof Data> = Data[Name] extends readonly (infer 
 
 interface ItemsProps<Data, Name extends keyof Data> {
   readonly of: UseQueryResult<Data>
-  /** The name of the items in the data. */
+  /** The property of the data that has the items. */
   readonly items: Name
   /** The message if there are no items. */
   readonly empty?: ComponentChildren
@@ -127,13 +127,13 @@ export interface Column<Row> {
   readonly title: string
   /** Whether the column has numbers, which are right-aligned. */
   readonly number?: boolean
-  /** Whether the cell is the header of its row. */
+  /** Whether the cells of the column are the headers of their rows. */
   readonly names?: boolean
   /** The value by which the browser sorts a list of one page. */
   by?(row: Row): SortValue
-  /** The address of the list that the API sorts by this column, and whether it is shown. */
+  /** The address of the list as the API sorts it by this column, and whether that is the shown order. */
   readonly sorted?: undefined | { readonly href: string; readonly current: boolean }
-  /** Default: the value by which the browser sorts. */
+  /** The content of a cell. Default: the value by which the browser sorts. */
   cell?(row: Row): ComponentChildren
 }
 
@@ -157,12 +157,12 @@ export function toTimeColumn<Row>(title: string, by: (row: Row) => string | null
 
 interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
-  /** The name of what no two rows have in common. Default: `id`. */
+  /** The property that identifies a row. Default: `id`. */
   readonly rowKey?: keyof Row
   readonly label?: string
 }
 
-/** A table of loaded items, with links to its other pages; its children are shown if there are none. On a phone each row is a card. */
+/** A table of loaded items, with links to its other pages; without items, its children. On a phone a row is a card. */
 export const DataTable = <Data extends object, Name extends keyof Data>(
   props: Omit<ItemsProps<Data, Name>, 'empty'> & TableProps<ItemOf<Data, Name>> & { children?: ComponentChildren },
 ) => (
@@ -220,7 +220,7 @@ export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSo
 
 type SortValue = string | number | null
 
-/** Numbers by size and texts as people sort them; rows without a value are always last. */
+/** Orders numbers by size and texts as people sort them; null is always last. */
 function compare(a: SortValue, b: SortValue, isDown: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   const order = typeof a === 'number' && typeof b === 'number' ? a - b : textOrder.compare(`${a}`, `${b}`)
@@ -265,7 +265,7 @@ function startOver(): void {
   scrollTo(0, 0)
 }
 
-/** The page of a list that the address names. */
+/** Loads the page of a list whose number the address names. */
 export function usePaged<T>(key: readonly unknown[], load: (page: number) => Promise<T>): UseQueryResult<T> {
   const page = usePage()
   return useData([...key, page], () => load(page))

@@ -93,7 +93,7 @@ type OfVerdicts<Value> = Readonly<Record<Security['verdict'], Value>>
 export const verdictTones: OfVerdicts<Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
 export const verdictIcons: OfVerdicts<IconNode> = { safe: ShieldCheck, caution: TriangleAlert, dangerous: OctagonX }
 
-/** Copies a text, which browsers permit on secure origins only; manual selection works everywhere. */
+/** Copies a text, and returns whether that succeeded: browsers permit it on secure origins only. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -199,7 +199,7 @@ export const NameLink = ({ href, name }: { href: string; name: string }) => (
 /** A link to the page of a user or an organisation. */
 export const UserLink = ({ name }: { name: string }) => <NameLink href={addresses.user(name)} name={name} />
 
-/** Who made something, as one of the facts about it. */
+/** The user who made something, for a line of facts. */
 export const By = ({ name }: { name: string }) => (
   <span>
     by <UserLink name={name} />

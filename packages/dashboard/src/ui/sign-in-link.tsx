@@ -21,7 +21,7 @@ export function SignInLink(props: { children: string; class?: string; target?: '
   )
 }
 
-/** The page to open after the sign-in: the one in the address, if it is on this node. */
+/** The address to open after the sign-in: `next`, if it is a page of this node; otherwise the account. */
 export function toNextPlace(next: string | undefined): string {
   const fallback = '/account'
   if (!next?.startsWith('/') || !URL.canParse(next, location.origin)) return fallback

@@ -20,11 +20,11 @@ const keyColumns: readonly Column<Key>[] = [
   { title: 'Action', cell: (key) => <Revoke of={key} /> },
 ]
 
-/** The keys of the signed-in user, or for administrators those of another one. */
+/** The keys of the signed-in user; for administrators also those of another user. */
 export const useKeys = (username?: string) =>
   useData(['keys', username], () => api.listApiKeys({ username, limit: limits.apiKeysPerUserMax }))
 
-/** The keys that `useKeys` reads. */
+/** A table of the keys that `useKeys` reads. */
 export function KeyTable({ username }: { username?: string }) {
   const keys = useKeys(username)
   return (
@@ -74,7 +74,7 @@ const sessionColumns: readonly Column<Session>[] = [
   },
 ]
 
-/** The sessions of the signed-in user, or for administrators those of another one. */
+/** A table of the sessions of the signed-in user; for administrators also of those of another user. */
 export function SessionTable({ username }: { username?: string }) {
   const sessions = usePaged(['sessions', username], (page) => api.listSessions({ username, page }))
   return (

@@ -8,7 +8,7 @@ import { WaitingForSession } from '../placeholder-pages.tsx'
 
 const title = 'Sign in a program'
 
-/** A program that waits for a decision. */
+/** A program whose sign-in waits for the decision of the user. */
 interface Waiting {
   readonly label: string
   readonly scopes: readonly string[]

@@ -20,7 +20,7 @@ import { Shown } from '../../ui/page.tsx'
 import { Time, UserLink } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 
-/** What waits for the user: invitations, transfers, versions to review or in quarantine, moderated skills and failing webhooks. */
+/** What waits for the user: invitations, transfers, reviews, quarantined or moderated skills, and failing webhooks. */
 export function Inbox() {
   const { username } = useMe()!
   const found = useNotices()
@@ -54,7 +54,7 @@ const Item = (props: { icon: IconNode; at?: string; actions?: ComponentChildren;
   </li>
 )
 
-/** What a user who is invited can do. */
+/** Buttons that accept or decline an invitation. */
 const toAnswers = (accept: () => Promise<unknown>, decline: () => Promise<unknown>) => (
   <>
     <ActionButton work={accept}>Accept</ActionButton>
@@ -117,7 +117,7 @@ const toItems = (notices: Notices, username: string): ComponentChildren[] => [
   )),
 ]
 
-/** A version that waits for reviewers, to review or submitted by the user; or one that its scan quarantined. */
+/** A version that waits for approval, to review or submitted by the user; or a version that its scan quarantined. */
 function Waiting({ of, isOwn }: { of: Notices['quarantined'][number]; isOwn: boolean }) {
   const { id, fullName, version, publisher, approvals, createdAt, published } = of
   if (of.reason === 'approval') {

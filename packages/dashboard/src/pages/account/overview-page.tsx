@@ -76,7 +76,7 @@ function OwnPicture() {
   return (
     <>
       <h2>Picture</h2>
-      {/* Another picture has the same address, so it is read again. */}
+      {/* A new picture has the same address as the old one; the key makes the page read it. */}
       <Picture key={changes} class="avatar" path={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
       <div class="row">
         <label class="button">

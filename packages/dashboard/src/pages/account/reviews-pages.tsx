@@ -144,7 +144,7 @@ const OneComment = ({ of, hasPlace }: { of: QuarantinedDetails['comments'][numbe
   </div>
 )
 
-/** A comment on the version, on a file, or on a line of it. */
+/** A form for a comment on the version, on a file, or on a line of a file. */
 function CommentForm({ of, place }: { of: QuarantinedDetails; place: Place | undefined }) {
   const [sent, setSent] = useState(0)
   // The form is below the lines.
@@ -173,7 +173,7 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: Place | und
   )
 }
 
-/** What the user can do: withdraw the own version; approve, request changes or reject as a reviewer. */
+/** What the user can do: as its publisher withdraw the version; as a reviewer approve, request changes or reject. */
 function Decision({ of: { id, fullName, version, publisher, mayReview, published } }: { of: QuarantinedDetails }) {
   const { route } = useLocation()
   const isOwn = publisher.username === useMe()!.username

@@ -42,7 +42,7 @@ const columns: readonly Column<User>[] = [
         kind
       ),
   },
-  // An organisation has neither: its members act for it.
+  // An organisation has no access and no keys: its members act for it.
   {
     title: 'Access',
     by: ({ disabled }) => Number(disabled),
@@ -82,7 +82,7 @@ export function UserAccessPage() {
     >
       <h2>API keys</h2>
       <KeyTable username={username} />
-      {/* Later, so that the keys do not move them. */}
+      {/* Sessions appear after the keys, which would otherwise move them down. */}
       {!isReading && (
         <>
           <h2>Sessions</h2>

@@ -21,7 +21,7 @@ const things: Readonly<Record<string, string>> = {
   trust: 'CI jobs that publish',
 }
 
-/** What was done, by the last part of the action's name; names of states are used as they are. */
+/** What was done, by the last part of the action's name; other names are used as they are. */
 const verbs: Readonly<Record<string, string>> = {
   accept: 'accepted',
   add: 'added',

@@ -63,7 +63,7 @@ async function readQueues() {
   ] as const
 }
 
-/** The chart of the public log, in which each public change is an entry. */
+/** The data for the chart of the public log, in which each public change is an entry. */
 function toWritten({ days }: Overview['log']) {
   const values = days.map(({ entries }) => entries)
   const total = values.reduce((sum, one) => sum + one, 0)
@@ -126,7 +126,7 @@ function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: 
   )
 }
 
-/** The node itself rescans after new rules; this button starts a rescan at once. */
+/** A button that starts a scan of all versions at once. After new rules the node starts one itself. */
 function Rescan() {
   const [waiting, setWaiting] = useState<number>()
   const work = async () => setWaiting((await api.startRescan({})).waiting)

@@ -110,7 +110,7 @@ function NothingFound(props: { q: string; chips: readonly Chip[]; fields: Readon
   )
 }
 
-/** The number of results without the filters. */
+/** A link that removes all filters, with the number of results without them. */
 function Loosened({ q, fields }: { q: string; fields: Readonly<Record<string, string>> }) {
   const { data } = useData(['skills', 'loosened', q], () => api.searchSkills({ q, limit: 1 }))
   return (

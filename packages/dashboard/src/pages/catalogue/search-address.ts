@@ -47,10 +47,10 @@ export function toSearch(fields: Readonly<Record<string, string>>) {
 
 const filterNames = ['page', ...searchControls.map(({ name }) => name)]
 
-/** The fields of an address that make it a search; others, such as those that count campaigns, mean nothing here. */
+/** The fields of an address that make it a search; other fields, such as `utm_source`, have no effect. */
 export const searchFields: readonly string[] = ['q', 'sort', ...filterNames]
 
-/** Removes all filters from an address. */
+/** Fields that remove all filters, and the page number, from an address. */
 export const withoutFilters: Readonly<Record<string, undefined>> = Object.fromEntries(
   filterNames.map((name) => [name, undefined]),
 )

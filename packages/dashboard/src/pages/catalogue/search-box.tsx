@@ -5,7 +5,7 @@ import { api, useData } from '../../api.ts'
 import { createSearchPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
 
-/** One instance per window, which persists when the user leaves the page and returns. */
+/** One for the window: it persists when the user leaves the page and returns. */
 const pace = createSearchPace()
 const suggestLengthMin = 2
 
@@ -124,11 +124,12 @@ function useTyped(q: string, search: (q: string) => void) {
     search(sent.current)
   }
   useEffect(() => {
-    // Apply only other changes of the address, such as those of the back button: the change of our own search would
-    // undo later typing.
+    // A change of the address by our own search is ignored, because it would undo later typing. Other changes come for
+    // example from the back button.
     if (q !== sent.current) searchNow(q)
   }, [q])
-  // This page stays while the next one loads, and would search at its address, also before effects run.
+  // Cancel a waiting search when the path changes: it would search at the address of the next page. A layout effect,
+  // because other effects run too late.
   useLayoutEffect(() => () => clearTimeout(timer.current), [path])
   const latest = useRef(searchNow)
   latest.current = searchNow

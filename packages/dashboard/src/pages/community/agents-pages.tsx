@@ -10,7 +10,7 @@ import { useTabs } from '../../ui/address-choice.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.listAgents>>['agents'][number]
 
-/** The columns by which the API sorts, with its names of them. */
+/** The columns by which the API sorts, with their names in the API. */
 const sorts: Readonly<Record<string, NonNullable<Parameters<typeof api.listAgents>[0]>['sort']>> = {
   Trust: 'trust',
   Reviews: 'reviews',

@@ -112,14 +112,14 @@ type Pack = Awaited<ReturnType<typeof api.getPack>>
 /** The size that agent hosts reserve for their list of skills, in characters of names and descriptions. */
 const listingCharactersMax = 8000
 
-/** The share of an agent's context that the listing of a pack takes. */
+/** The size of the listing of a pack, and whether it fits the context of an agent. */
 const Budget = ({ of: { fits, listingCharacters } }: { of: Pack['budget'] }) => (
   <Badge tone={fits ? 'good' : 'fair'}>
     {listingCharacters.toLocaleString('en')} characters, {fits ? 'fits the context' : 'over the budget'}
   </Badge>
 )
 
-/** The context share of a pack as a bar, with an explanation. */
+/** The size of the listing of a pack as a bar, with an explanation. */
 const BudgetBar = ({ of: { fits, listingCharacters } }: { of: Pack['budget'] }) => (
   <section class="card">
     <h2>Context budget</h2>
@@ -203,7 +203,7 @@ function PackPage({ slug }: { slug: string }) {
 const toMemberNote = ({ pinnedVersion, note }: Pack['skills'][number]): string =>
   [pinnedVersion && `Pinned to ${pinnedVersion}.`, note].filter(Boolean).join(' ')
 
-/** For those who may publish as the owner of the pack. */
+/** A form that changes a pack, for users who may publish as its owner. */
 function Change({ pack }: { pack: Pack }) {
   const role = useRoleFor(pack.curator.username)
   const mayManage = mayDo(role, 'manage')

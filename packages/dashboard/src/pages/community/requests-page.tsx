@@ -135,7 +135,10 @@ function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
   )
 }
 
-/** The state changes that the node allows, except the one that requires a skill. Only the author of the request and administrators may do more than start. */
+/**
+ * The state changes that the node allows, except `fulfilled`, which requires a skill. Users other than administrators
+ * and the author of the request may only start.
+ */
 const steps: Readonly<Record<Status, readonly (readonly [to: Status, title: string])[]>> = {
   open: [
     ['in_progress', 'Start working on this'],
@@ -204,7 +207,7 @@ function useVotes(): ReadonlySet<string> | undefined {
 
 const noVotes: ReadonlySet<string> = new Set()
 
-/** Load the latest 500 votes. Requests with an older vote look as if they had no vote; voting again changes nothing. */
+/** Reads the latest 500 votes. Requests with an older vote look as if without one; voting again changes nothing. */
 async function readVotes(): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for (let page = 1; page <= votePagesMax; page++) {

@@ -123,7 +123,7 @@ const Growth = ({ growth, previousInstalls }: Entry) =>
 
 const categoriesMax = 50
 
-/** The categories with the most skills and their counts, and the category in the address. */
+/** A filter by category: the largest categories with their counts, and the category in the address. */
 function useCategoryFilter() {
   const { data } = useData(['categories'], () => api.listCategories())
   const named = (useAddress().fields.category ?? '').slice(0, 200)

@@ -10,7 +10,7 @@ import { useState } from 'preact/hooks'
 import { useMe } from '../../session.ts'
 import { Field, Form, useAction, type Fields } from '../../ui/form.tsx'
 
-/** A guide; or an endpoint, whose examples are for this node, with a form that calls it. */
+/** The page of a guide; or of an endpoint, with examples for this node, and a form that calls the endpoint. */
 export function GuidePage({ name }: { name: string }) {
   const [, operation] = name.split('/')
   const read = useData(['docs', name], async () => {
@@ -49,7 +49,7 @@ export const toDocsPath = (name: string): string => (name === 'README' ? '/docs'
 const shownCharactersMax = 20_000
 type Call = (input: Record<string, unknown>) => Promise<unknown>
 
-/** A form that calls the endpoint with the session of the reader. Only that of a read is filled in. */
+/** A form that calls the endpoint with the session of the reader. Samples are filled in only for a GET request. */
 function TryIt({ operation: { name, method, fields } }: { operation: Operation }) {
   const [answer, setAnswer] = useState<string>()
   const me = useMe()
@@ -86,7 +86,7 @@ function TryIt({ operation: { name, method, fields } }: { operation: Operation }
   )
 }
 
-/** Values other than text are written as JSON. */
+/** The value of a field that is not text: users write it as JSON. */
 function toValue(text: string): unknown {
   try {
     return JSON.parse(text)

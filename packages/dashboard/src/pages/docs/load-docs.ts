@@ -5,7 +5,7 @@ import { toAnchor } from '../../ui/anchors.ts'
 /** A guide in the list of guides. */
 export interface Guide {
   readonly group: string
-  /** The end of its address. */
+  /** The part of its address after `/docs/`. */
   readonly name: string
   readonly title: string
 }
@@ -19,7 +19,7 @@ export interface Operation {
   readonly fields: readonly {
     readonly field: string
     readonly required: boolean
-    /** A type of TypeScript, with limits. */
+    /** The type of the value in TypeScript, with its limits. */
     readonly type: string
     readonly isText: boolean
     readonly sample?: unknown
@@ -44,16 +44,16 @@ export function toGuideName(path: string, from: string): string | undefined {
 
 /** A section of a guide, or an endpoint. */
 interface Passage {
-  /** The end of the address of its page. */
+  /** The part of the address of its page after `/docs/`. */
   readonly page: string
   readonly title: string
-  /** The guide, or what the endpoint is for. */
+  /** The group and guide of a section, or the request and summary of an endpoint. */
   readonly note: string
-  /** Whether it begins at a heading below the title of its page. */
+  /** Whether the passage begins at a heading below the title of its page. */
   readonly isSection?: boolean
 }
 
-/** Longer queries are cut. */
+/** Maximum length of a query; the rest is ignored. */
 export const queryCharactersMax = 200
 const foundMax = 30
 

@@ -20,9 +20,9 @@ export function MembersSection({ organisation: { name: organisation, role }, may
     api.listMembers({ organisation, page, limit: 50 }),
   )
   const me = useMe()!
-  // Only owners make owners.
+  // Only owners and administrators of the node can give the role of an owner.
   const roles = memberRoles.filter((one) => one !== 'owner' || mayDo(role, 'own') || me.role === 'admin')
-  // The identity provider would undo a change of a member by a group.
+  // If a group of the identity provider gave the role, the provider would undo a change.
   const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
   const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
   const invite = ({ username = '', role: given }: Fields) =>

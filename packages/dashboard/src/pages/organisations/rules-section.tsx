@@ -24,7 +24,7 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
             nothing. <a href="/docs/organisations">About rules and approvals</a>
           </p>
           {mayAdminister ? (
-            // What is saved is what the form has.
+            // Input discards the preview, whose rules are those that are saved.
             <div onInput={preview.reset}>
               <Form action={preview} submit="Preview">
                 <PolicyFields policy={policy} />

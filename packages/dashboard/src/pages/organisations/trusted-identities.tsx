@@ -126,7 +126,7 @@ const toTargetText = (target: string): string => (target.includes('/') ? target 
 const toIssuerText = (issuer: string): string =>
   services.find(([, service]) => service.issuer === issuer)?.[1].title ?? issuer
 
-/** The claims of a text with one `name=value` per line. The node names a claim without a name or value as invalid. */
+/** The claims of a text with one `name=value` per line. The node rejects claims without a name or value. */
 function readLines(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const pairs = lines.map((line) => line.split('='))

@@ -1,6 +1,6 @@
 import { accessKinds, cutList, type Access, type AccessKind } from '@skillstead/protocol'
 
-/** What each kind of access is, as a title. */
+/** The titles of the kinds of access. */
 export const accessTitles: Readonly<Record<AccessKind, string>> = {
   tools: 'Tools of the agent, and MCP servers',
   commands: 'Programs it runs',
@@ -11,7 +11,7 @@ export const accessTitles: Readonly<Record<AccessKind, string>> = {
 }
 const shownMax = 50
 
-/** The kinds of access that a version has, each with the first of its names and the number of the others. */
+/** The kinds of access that a version has, each with at most `most` names and the number of the others. */
 function toUsedKinds(access: Access, most: number) {
   const used = accessKinds.filter((kind) => access[kind].length > 0)
   return used.map((kind) => ({ kind, ...cutList(access[kind], most) }))

@@ -45,7 +45,7 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
 
 type Word = readonly [text: string, href?: string]
 
-/** What the version requires. A name without an owner leads to a search: whose skill it means depends on its owner. */
+/** What the version requires. A skill's name without an owner leads to a search, because it may mean several skills. */
 function toRequired({ skills, commands, mcpServers, env }: SkillDetails['requires']): Word[] {
   const others = [...commands, ...mcpServers.map((name) => `${name} (MCP server)`), ...env.map((name) => `$${name}`)]
   return [
@@ -102,7 +102,7 @@ const Repository = ({ url }: { url: string }) => (
   </a>
 )
 
-/** The clients that do not load the skill or cut it, by its frontmatter. */
+/** The clients that do not load the skill, or cut it, because of its frontmatter. */
 function ClientList({ skill }: { skill: SkillDetails }) {
   const found = skillClients.flatMap((client) => {
     const { problems } = findClientProblems({ frontmatter: skill.frontmatter }, client, toShortName(skill))

@@ -20,7 +20,7 @@ const openEntriesMax = 20
 /** Maximum size of a file that is shown; larger files can only be downloaded. */
 const shownBytesMax = 2 * 1024 * 1024
 
-/** The files of a version as a tree, next to the text of the one in the address. */
+/** The files of a version as a tree, next to the text of the file that the address names. */
 export function FilesTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   if (!shown.version) return <Empty>There is no version, so there are no files.</Empty>
@@ -47,7 +47,7 @@ export function FilesTab({ shown }: { shown: ShownSkill }) {
 type File = ShownSkill['skill']['files'][number]
 type Tree = Map<string, File | Tree>
 
-/** Folders and files by name; folders first, as the order of paths has them. */
+/** The tree of the folders and files, by name. */
 function toTree(files: readonly File[]): Tree {
   const root: Tree = new Map()
   for (const file of files) {
@@ -65,7 +65,7 @@ function toTree(files: readonly File[]): Tree {
   return root
 }
 
-/** A folder of the tree: open if it holds the current file or few others. */
+/** The entries of a folder. A folder among them is open if it has few entries or contains the current file. */
 function Folder(props: { shown: ShownSkill; entries: Tree; current: string; path?: string }) {
   const { shown, entries, current, path = '' } = props
   const sorted = [...entries].toSorted(

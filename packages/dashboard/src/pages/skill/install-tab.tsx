@@ -54,7 +54,7 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
   )
 }
 
-/** Install commands; the reader of a dangerous version has to ask for them. */
+/** Install commands; those of a dangerous version are hidden behind a button. */
 function Commands({ shown, children }: { shown: ShownSkill; children: ComponentChildren }) {
   const [isWanted, setWanted] = useState(false)
   if (isWanted || shown.skill.security?.verdict !== 'dangerous') return <>{children}</>
@@ -71,7 +71,7 @@ function Commands({ shown, children }: { shown: ShownSkill; children: ComponentC
   )
 }
 
-/** What the commands of a shown version are made of. */
+/** What the install commands of the shown version are made of. */
 function toInstalled({ skill, name, version }: ShownSkill): Installed {
   const isPublic = skill.visibility === 'public' && !site.isPrivate
   const isDangerous = skill.security?.verdict === 'dangerous'
@@ -80,7 +80,7 @@ function toInstalled({ skill, name, version }: ShownSkill): Installed {
 
 const key = 'agent'
 
-/** The first command for the reader's agent, which the browser remembers. */
+/** The recommended command for the chosen agent; the browser remembers the choice. */
 export function InstallBox({ shown }: { shown: ShownSkill }) {
   const [agent, setAgent] = useState(() => readMemory(key))
   const installers = listInstallers(toInstalled(shown))

@@ -7,7 +7,7 @@ export interface Installed {
   /** `owner/name`. */
   readonly name: string
   readonly version: string
-  /** Whether everyone may read it, without an API key. */
+  /** Whether everyone may read the skill without an API key. */
   readonly isPublic: boolean
   /** Whether the scan verdict is dangerous: our own installer then needs `--allow-dangerous`. */
   readonly isDangerous: boolean
@@ -68,7 +68,7 @@ const anyHint =
 const toInstallCommand = ({ origin, name, version, isDangerous }: Installed, rest = ''): string =>
   `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
 
-/** Marketplaces contain public skills only, always in their latest versions. */
+/** The commands for a marketplace, which contains only public skills in their latest versions. */
 function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude' | 'codex'): InstallWay[] {
   if (!isPublic) return []
   const [owner, skill] = name.split('/')
@@ -79,7 +79,7 @@ function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude'
 }
 
 function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
-  // The program looks for its discovery document at the root of the host only.
+  // The program clawhub looks for the discovery document at the root of the host only.
   const isRoot = URL.parse(origin)?.pathname === '/'
   const site = `${isRoot ? `CLAWHUB_SITE=${origin}` : `CLAWHUB_REGISTRY=${origin}/clawhub`} clawhub`
   const login = isPublic ? '' : `${site} login --token "$SKILLSTEAD_KEY"\n`

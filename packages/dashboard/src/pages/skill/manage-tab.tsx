@@ -13,7 +13,7 @@ import { toVisibilityFields, toVisibilityOptions, useRoles } from '../../organis
 import { ModerationDecision } from '../admin/decide.tsx'
 import { nodeUrl } from '../../addresses.ts'
 
-/** The actions of the owner on a skill, or of the members of its organisation by their roles, and the moderation actions of administrators. */
+/** The actions on a skill: of its owner, or of members of its organisation by their roles; and of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
   const { mayPublish, isOwner, isAdmin } = useRoles(skill)
   const name = skill.fullName
@@ -92,7 +92,6 @@ function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings 
   )
 }
 
-/** The users who installed the skill. */
 function InstalledBy({ name }: { name: string }) {
   const found = usePaged(['skill', name, 'installers'], (page) => api.listInstallers({ name, page }))
   return (
@@ -161,7 +160,7 @@ function Withdrawal({ name }: { name: string }) {
       title={`Withdraw ${name}?`}
       work={async () => {
         await api.deleteSkill({ name })
-        // Leave the page of the skill first: after the deletion it has no content.
+        // Leave the page before its data is loaded again, because the deleted skill has none.
         route('/account/skills')
       }}
     >
@@ -173,7 +172,7 @@ function Withdrawal({ name }: { name: string }) {
   )
 }
 
-/** For administrators, who can moderate without a report. */
+/** The moderation of a skill by administrators, who need no report for it. */
 const ModerationOfSkill = ({ name }: { name: string }) => (
   <>
     <Shown of={useData(['moderation', name], () => api.getModeration({ name }))}>
@@ -188,7 +187,7 @@ const ModerationOfSkill = ({ name }: { name: string }) => (
   </>
 )
 
-/** Recalls, who is known to have a recalled version, and the form of another recall. */
+/** The recalls of a skill, who is known to have a recalled version, and a form for another recall. */
 function RecallsOfSkill({ name }: { name: string }) {
   const recall = ({ range = '', reason = '' }) => api.recallSkill({ name, range, reason })
   return (
@@ -239,7 +238,7 @@ function RecallLine({ name, recall }: { name: string; recall: Recall }) {
   )
 }
 
-/** Counts only: a recall names no one. */
+/** The numbers of agents and users that are known to have a recalled version; no one is named. */
 function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known']> }) {
   if (agents.length + users.length === 0) return <p class="faint">No one is known to have a recalled version.</p>
   return (

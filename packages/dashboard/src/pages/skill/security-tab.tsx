@@ -209,7 +209,7 @@ function Finding({ shown, finding, open }: { shown: ShownSkill; finding: ScanFin
   )
 }
 
-/** The link to the line, or to the file where it has no lines or is packed into another. */
+/** A link to the line of a finding; or to the file, if it has no lines or contains the finding's file packed. */
 function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
   const { shown, finding, hasLines = true } = props
   const { path, line } = finding
@@ -223,8 +223,8 @@ function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: 
 }
 
 /**
- * The excerpt with the surrounding lines; the excerpt alone if those lines are not available, or if the excerpt was
- * decoded.
+ * The line of a finding with the lines around it. The excerpt follows if it was decoded, and stands alone if the lines
+ * are not available.
  */
 function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
   const { line, excerpt, decoded } = finding
@@ -281,7 +281,7 @@ function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; fin
   )
 }
 
-/** Excerpts have U+FFFD for each control and invisible character. */
+/** The text as in an excerpt, which has U+FFFD for each control and invisible character. */
 const toComparable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
 

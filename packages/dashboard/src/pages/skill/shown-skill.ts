@@ -20,7 +20,7 @@ export const toShortName = ({ fullName }: Pick<SkillDetails, 'fullName'>): strin
 export const toTab = ({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) =>
   toAddress(addresses.skill(name, tab), { version: asked, ...fields })
 
-/** The downloads of the last 30 days; by client for owners. */
+/** The downloads of the last 30 days, by version or, for owners, by client. */
 export const useDownloads = (name: string, by: 'version' | 'client') =>
   useData(['skill', name, 'downloads', by], async () => {
     const { groups = [], ...rest } = await api.getDownloads({ name, days: 30, by })

@@ -11,8 +11,8 @@ import { useMe } from '../../session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 
 /**
- * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at
- * once when all is known.
+ * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. All
+ * of it appears together, when it is loaded.
  */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name, version, skill } = shown
@@ -91,7 +91,7 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
   )
 }
 
-/** Maximum number of skills that require it, and of packs with it, that are listed. */
+/** Maximum number of skills that require the shown skill, and of packs with it, that are listed. */
 const listedMax = 50
 
 const Links = ({ total, children }: { total: number; children: ComponentChildren }) => (

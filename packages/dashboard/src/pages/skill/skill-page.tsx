@@ -31,9 +31,9 @@ const tabs: readonly Tab[] = [
   ['reviews', 'Reviews', lazyPart(async () => (await import('./reviews-tab.tsx')).ReviewsTab)],
   ['issues', 'Issues', lazyPart(async () => (await import('./issues-tab.tsx')).IssuesTab)],
 ]
-/** For the owner and for administrators. */
+/** For users who may publish versions of the skill, and for administrators. */
 const manageTab: Tab = ['manage', 'Manage', lazyPart(async () => (await import('./manage-tab.tsx')).ManageTab)]
-/** Other pages link to them. */
+/** Tabs that are not in the bar; other parts of the app link to them. */
 const unlisted: readonly Tab[] = [
   ['install', 'Install', InstallTab],
   ['report', 'Report', lazyPart(async () => (await import('./report-tab.tsx')).ReportTab)],
@@ -83,7 +83,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
     // A transferred skill is found under its old name.
     if (skill.fullName !== asked) route(url.replace(addresses.skill(asked), addresses.skill(skill.fullName)), true)
   }, [skill, asked])
-  // Those who manage a skill know it: on a phone its boxes come after the forms.
+  // Those who manage a skill know it: on a phone the boxes of install and trust come after the forms.
   const isManaged = tab === 'manage'
   const boxes = (
     <aside class="at-hand" aria-label="Install and trust">

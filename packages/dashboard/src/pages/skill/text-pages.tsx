@@ -12,7 +12,7 @@ const pageLinesMax = 2000
 /** A text with line numbers that are links, and with its syntax highlighted; a long text is paged. */
 export function TextPages(props: {
   text: string
-  /** Its path; the ending names the language. */
+  /** The path of the file, whose extension names the language. */
   path: string
   shown: ShownSkill
   lineAsked?: number | undefined
@@ -50,10 +50,10 @@ export function TextPages(props: {
   )
 }
 
-/** The lines with their syntax highlighted, once that is known, and the asked line marked. */
+/** The lines with the asked line marked, and with their syntax highlighted once the highlighter has answered. */
 function Source({ lines, place, language }: { lines: readonly string[]; place: number; language: string }) {
   const code = lines.join('\n')
-  // Without the script of the highlighter the text stays plain.
+  // If the script of the highlighter cannot be loaded, the text stays plain.
   const { data: parts } = useData(['highlighted', language, code], async () =>
     (await import('../../ui/highlight.ts')).highlight({ code, language }),
   )

@@ -15,7 +15,7 @@ const verdicts: Readonly<Record<Security['verdict'], string>> = {
   dangerous: 'Dangerous: do not install it',
 }
 
-/** Whether one may trust this version: the verdict, what it may do, who published it, and the proof. */
+/** What speaks for and against trust in this version: the verdict, what it may do, who published it, and the proof. */
 export function TrustBox({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
   const { security, access, author } = skill

@@ -62,7 +62,7 @@ function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
   )
 }
 
-/** A version on the line of time, with what it changes in comparison to the version before it, if that is known. */
+/** A version in the history, with what it changes in comparison to the version before, if that is known. */
 function Version(props: {
   shown: ShownSkill
   version: SkillVersion

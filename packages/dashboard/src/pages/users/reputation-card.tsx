@@ -2,7 +2,7 @@ import { api, useData } from '../../api.ts'
 import { Time, Badge } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 
-/** The maximum of each component: docs/reputation.md. */
+/** The components of a reputation with the maximum points of each: docs/reputation.md. */
 const components = [
   { name: 'reviews', title: 'Reviews', most: 250 },
   { name: 'stars', title: 'Stars', most: 250 },
@@ -88,7 +88,7 @@ const Components = ({ of }: { of: Awaited<ReturnType<typeof api.getReputation>>[
 
 const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
 
-/** The method by which an author was verified; empty for unverified authors. */
+/** The methods by which an author was verified; empty for unverified authors. */
 export const VerifiedMethods = ({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) =>
   methods.length > 0 && (
     <span class="row">

@@ -17,7 +17,7 @@ const bytesMax = 50 * 1024 * 1024
 
 /**
  * The dropped or chosen files as one archive: a zip or tar.gz unchanged, a folder or single files packed into a zip.
- * Throws an Error with a message for the user if there is no skill.
+ * Throws an Error with a message for the user if they are too large or not one skill.
  */
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
@@ -76,12 +76,12 @@ function listSkipped(paths: readonly string[], root: string): string[] {
   })
 }
 
-/** Omit a `.git` folder next to SKILL.md; the node rejects a `.git` folder at any other place. */
+/** Throws for a `.git` folder, except next to SKILL.md, where it is left out. The node rejects others too. */
 function refuseNestedGit(paths: readonly string[], root: string): void {
   const nested = paths.find((path) => path.startsWith(root) && path.slice(root.length).includes('/.git/'))
   if (nested !== undefined) throw new Error(`.git is not allowed inside a skill. Remove ${nested}.`)
 }
 
-/** Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
+/** The relative path of a file. Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
 const toFilePath = (file: FileWithPath): string =>
   (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
