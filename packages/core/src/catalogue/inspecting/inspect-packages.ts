@@ -2,7 +2,7 @@ import { inspectAccess, readOutline, reportUnscanned, scanPackage, toUnreadOutli
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { type Inspection, unreadAccess } from '../versions/inspection.ts'
 import { askInspectThread } from './inspection-threads.ts'
-import { isScanned, keepScan, type Texts, toScanFiles, toPackageTexts } from './metadata-scan.ts'
+import { keepScan, type Texts, toScanFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from '../versions/package-fields.ts'
 import { emptySketch, sketchSkillMd } from '../sketches/sketch.ts'
 import type { PackageFile, PackedContent } from '../versions/skill-package.ts'
@@ -11,8 +11,8 @@ import type { PackageFile, PackedContent } from '../versions/skill-package.ts'
 export interface Inspectable {
   readonly content: Pick<PackedContent, 'digest' | 'size' | 'sources'>
   /**
-   * Metadata that will be stored with the package. The same thread scans the metadata unless the result is cached, and
-   * {@link keepScan} caches the result.
+   * Metadata that will be stored with the package. The same thread scans the metadata, and {@link keepScan} caches the
+   * result.
    */
   readonly texts?: Texts
 }
@@ -80,16 +80,15 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
 /** If a thread crashes or times out, inspects each package separately, which identifies the package at fault. */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
-  const unscanned = items.map(({ texts }) => (texts && !isScanned(context.scanRules, texts) ? texts : undefined))
-  const toPackage = ({ content }: Inspectable, i: number) => {
-    return { files: content.sources.map(copyFileBytes), texts: toScanFiles(unscanned[i] ?? {}) }
+  const toPackage = ({ content, texts = {} }: Inspectable) => {
+    return { files: content.sources.map(copyFileBytes), texts: toScanFiles(texts) }
   }
   const settings = { now: context.clock.now(), added: context.scanRules.added }
   const found = await askInspectThread(() => items.map(toPackage), bytes, settings)
   if (!found) return Promise.all(items.map(({ content }) => inspectHere(context, content)))
   return found.map(({ inspection, ofTexts }, i) => {
-    const texts = unscanned[i]
-    if (texts && ofTexts) keepScan(texts, ofTexts)
+    const { texts } = items[i]!
+    if (texts) keepScan(texts, ofTexts)
     return inspection!
   })
 }

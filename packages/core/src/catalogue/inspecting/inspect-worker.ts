@@ -17,7 +17,7 @@ lowerPriority()
 parentPort!.on('message', ({ packages, now, added }: InspectionOrder) => {
   const results: InspectionResult[] = packages.map(({ files, texts }) => {
     const inspection = files.length > 0 ? inspectFiles(files, now, added) : undefined
-    return { inspection, ofTexts: texts.length > 0 ? scanFiles(texts, now, added) : undefined }
+    return { inspection, ofTexts: scanFiles(texts, now, added) }
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort!.postMessage(results)

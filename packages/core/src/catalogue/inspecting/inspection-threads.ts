@@ -30,8 +30,8 @@ interface PackageOrder {
 export interface InspectionResult {
   /** Undefined for an order without files. */
   readonly inspection: Inspection | undefined
-  /** The scan of the texts; undefined for an order without texts. */
-  readonly ofTexts: Security | undefined
+  /** The scan of the texts. */
+  readonly ofTexts: Security
 }
 
 const startInspectWorker = (options: WorkerOptions) =>

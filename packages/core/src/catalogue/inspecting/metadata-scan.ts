@@ -136,11 +136,6 @@ export async function findInTexts({ added, version }: ScanRules, texts: Texts, n
   return found
 }
 
-/** Whether the findings in texts are cached, so that no scan is needed. */
-export function isScanned({ version }: Pick<ScanRules, 'version'>, texts: Texts): boolean {
-  return scannedTexts.get(toTextsScanKey(toScanFiles(texts), version)) !== undefined
-}
-
 /** Caches the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
 export function keepScan(texts: Texts, scan: Security): void {
   scannedTexts.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
