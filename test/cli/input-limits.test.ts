@@ -7,7 +7,7 @@ const hook = ['webhooks', 'add', 'https://example.com/', '--events', 'user.follo
 
 describe('standard input that does not end', () => {
   it.each([
-    ['search', ['search', '--need', '-'], 'more than 4000 characters, and a need has at most 2000.'],
+    ['search', ['search', '--need', '-'], 'Describe the need in at most 2000 characters.'],
     ['external scan', ['external', 'scan', '-'], 'which is the maximum for a file.'],
     ['webhooks add', [...hook, '--secret-file', '-'], 'which is the maximum for a secret.'],
   ])('is read to a limit by %s', async (_, args, reason) => {
