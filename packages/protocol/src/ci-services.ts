@@ -1,4 +1,6 @@
-/** A CI service that many use: the address that issues the tokens of its jobs, and the claims that say whose job it is. */
+/**
+ * A CI service that many use: the address that issues the tokens of its jobs, and the claims that say whose job it is.
+ */
 export interface CiService {
   readonly title: string
   readonly issuer: string

@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly bodyBytesMax?: number
   /** Anti-abuse limits in addition to the plan's limit. */
   readonly allowances?: readonly AllowanceName[]
-  /** Whether a request only reads: every GET, and a POST that only reads, because its input is too long for a URL. */
+  /** Whether a request changes nothing: every GET, and each POST that is only used because its input is long. */
   readonly reads: boolean
   /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true

@@ -47,10 +47,10 @@ export function wilsonInterval(passed: number, runs: number): RateInterval {
 }
 
 /**
- * The difference between the shares of passed runs with and without a skill, with its 95 % interval by Newcombe's hybrid
- * score method, which joins both Wilson intervals. There is evidence of a difference only if the interval excludes 0.
- * Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
- * methods", Statistics in Medicine 17 (1998), method 10. Throws as {@link wilsonInterval}.
+ * The difference between the shares of passed runs with and without a skill, with its 95 % interval by Newcombe's
+ * hybrid score method, which joins both Wilson intervals. There is evidence of a difference only if the interval
+ * excludes 0. Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions:
+ * comparison of eleven methods", Statistics in Medicine 17 (1998), method 10. Throws as {@link wilsonInterval}.
  *
  * @example
  *   differenceInterval({ passed: 56, runs: 70 }, { passed: 48, runs: 80 }) // { value: 0.2, low: 0.052, high: 0.334 }

@@ -58,7 +58,9 @@ export const accountEndpoints = {
         name: boundedText(100),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
         scopes: v.optional(boundedArray(Scope, 3, 1)),
-        /** An owner, or the full name of a skill: the key publishes and yanks versions there, and changes nothing else. */
+        /**
+         * An owner, or the full name of a skill: the key publishes and yanks versions there, and changes nothing else.
+         */
         limitedTo: v.optional(SkillRef),
       }),
       output: NewApiKey,

@@ -16,8 +16,8 @@ const Names = v.array(v.string())
  */
 export const Access = v.object({
   /**
-   * Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`; and the servers of the skill's `mcp.json` with what
-   * each starts or contacts: `mcp__tickets (stdio ./bin/server)`.
+   * Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`; and the servers of the skill's `mcp.json` with
+   * what each starts or contacts: `mcp__tickets (stdio ./bin/server)`.
    */
   tools: Names,
   /** Names of programs that are run: `git`. */

@@ -67,7 +67,9 @@ export const evaluationResult = {
   withoutSkill: v.optional(EvaluationRuns),
   /** The digest of the list of digests of all transcripts. Transcripts are not stored: they may contain secrets. */
   transcripts: v.optional(Digest),
-  /** A signature of `ssh-keygen -Y sign` by an Ed25519 key of the author, as docs/evaluations.md#signatures describes. */
+  /**
+   * A signature of `ssh-keygen -Y sign` by an Ed25519 key of the author, as docs/evaluations.md#signatures describes.
+   */
   signature: v.optional(SshSignature),
 }
 

@@ -70,7 +70,9 @@ export const SearchResult = v.object({
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
-  /** Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters. */
+  /**
+   * Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters.
+   */
   estimated: v.optional(v.literal(true)),
   /** Absent while the node searches in the database: before its index is ready, and for very large catalogues. */
   facets: v.optional(SearchFacets),
@@ -115,7 +117,7 @@ export const SkillVersion = v.object({
   security: v.nullable(Security),
   access: Access,
   widens: v.nullable(Widens),
-  /** Null for the lowest version, and until the version was compared with a lower version. */
+  /** Null for a version without a lower or earlier version, and until the two versions were compared. */
   change: v.nullable(Change),
   /** Null if no external service was asked, or if it did not respond. */
   opinion: v.nullable(Opinion),
