@@ -12,10 +12,8 @@ export interface Measured {
   readonly machine: string
   readonly minutes: number
   readonly command: string
-  /** The most requests a second of a bare `node:http` server in this run and in those that were written before. */
-  readonly bareBest: number
-  /** The load average before and after the run. */
-  readonly load: readonly [before: number, after: number]
+  /** Requests a second of a bare `node:http` server before and after the run. */
+  readonly barePerSecond: readonly [before: number, after: number]
 }
 
 /** Rows of docs/figures.md. */
@@ -129,7 +127,8 @@ function findFigure(figures: readonly Figure[], part: string, name: string): Fig
 
 /** How a run was made, its chart, and its table: ours, what it is compared with, and the targets. */
 export function toSection(measured: Measured): string {
-  const { figures, skipped, date, machine, minutes, command, load } = measured
+  const { figures, skipped, date, machine, minutes, command, barePerSecond } = measured
+  const [before, after] = barePerSecond.map((value) => value.toLocaleString('en'))
   const { width, height } = measureChart(selectFigures(measured))
   const rows = subjects.flatMap(({ part, rows: names }) => {
     const title = figures.find((figure) => figure.part.startsWith(part))?.part ?? part
@@ -137,7 +136,7 @@ export function toSection(measured: Measured): string {
   })
   return [
     `Measured on ${date} by \`${command}\` in ${minutes} minutes:`,
-    `${machine}; load average ${load[0]} before, ${load[1]} after.`,
+    `${machine}; a bare \`node:http\` server answered ${before} requests/s before, ${after} after.`,
     '',
     `<img src="figures.svg" width="${width}" height="${height}" alt="Ratios to other programs, and how much of each target is used">`,
     '',

@@ -1,45 +1,58 @@
-import { loadavg } from 'node:os'
+import { cpus } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startBare } from './children.ts'
 import { load, requireWrk, rotate } from './load.ts'
 
-/** How fast the machine is at a time: figures of a machine that others use mislead. */
-export interface MachineSpeed {
-  /** Requests a second of a bare `node:http` server with bodies of 2 kB at 32 connections. */
-  readonly barePerSecond: number
-  /** The load average of the last minute. */
-  readonly load: number
-}
-
-/** Below this share of the best machine that figures were written on, none are written. */
-const shareLeast = 0.5
+/** The share of the processor that other programs may use while figures are measured, and how much slower it may become. */
+const othersMost = 0.1
+const slowerMost = 0.3
+const watchMs = 2_000
 const path = '/bare'
 const bytes = 2000
 
-/** Measures for two seconds. */
-export async function measureMachine(): Promise<MachineSpeed> {
+/** Requests a second of a bare `node:http` server with bodies of 2 kB at 32 connections. Measures for two seconds. */
+export async function measureBare(): Promise<number> {
   requireWrk()
-  // The measurement itself raises it.
-  const [average] = loadavg()
   const bare = await startBare({ sizes: { [path]: bytes } })
   try {
     const script = rotate([path])
     await load(bare.url, script, { seconds: 1 })
-    const { perSecond } = await load(bare.url, script, { seconds: 2 })
-    return { barePerSecond: Math.round(perSecond), load: Number(average!.toFixed(2)) }
+    return Math.round((await load(bare.url, script, { seconds: 2 })).perSecond)
   } finally {
     await bare.stop()
   }
 }
 
-/** Why no figures may be written at this speed; undefined if they may. */
-export function findRefusal(
-  { barePerSecond, load: average }: MachineSpeed,
-  best: number | undefined,
-): string | undefined {
-  if (best === undefined || barePerSecond >= best * shareLeast) return undefined
-  const percent = Math.round((barePerSecond / best) * 100)
+/** The share of the processor that all programs use while this one waits, from 0 to 1. */
+export async function measureOthers(): Promise<number> {
+  const before = readTimes()
+  await sleep(watchMs)
+  const after = readTimes()
+  return 1 - (after.idle - before.idle) / (after.all - before.all)
+}
+
+/** Why no figures may be measured next to other programs that use this share of the processor; undefined if they may. */
+export function findOthers(share: number): string | undefined {
+  if (share <= othersMost) return undefined
   return (
-    `A bare node:http server answers ${barePerSecond} requests/s here, ${percent} % of the best that figures were written ` +
-    `with (${best}); the load average is ${average}. Nothing is written below ${shareLeast * 100} %. Run it on an idle machine.`
+    `Other programs use ${Math.round(share * 100)} % of the processor. ` +
+    `No figures are written above ${othersMost * 100} %. Run it on an idle machine.`
   )
+}
+
+/** Why figures of a run may not be written, from the bare server's speed before and after it; undefined if they may. */
+export function findSlowdown(before: number, after: number): string | undefined {
+  if (after >= before * (1 - slowerMost)) return undefined
+  return (
+    `A bare node:http server answered ${before} requests/s before the run and ${after} after it: ` +
+    'other programs used the machine. Nothing is written. Run it on an idle machine.'
+  )
+}
+
+function readTimes(): { idle: number; all: number } {
+  const times = cpus().map((cpu) => cpu.times)
+  return {
+    idle: times.reduce((sum, { idle }) => sum + idle, 0),
+    all: times.reduce((sum, one) => sum + one.user + one.nice + one.sys + one.idle + one.irq, 0),
+  }
 }

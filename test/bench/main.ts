@@ -7,9 +7,9 @@ import { parseArgs } from 'node:util'
 import { Bench, type BenchOptions } from './bench.ts'
 import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
-import { readMeasured, shownParts, writeDocs } from './docs.ts'
+import { shownParts, writeDocs } from './docs.ts'
 import { printFigures, type Figure } from './figures.ts'
-import { findRefusal, measureMachine, type MachineSpeed } from './machine-speed.ts'
+import { findOthers, findSlowdown, measureBare, measureOthers } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
 import { enterRunFolder } from '../support/run-folder.ts'
 
@@ -72,36 +72,35 @@ keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
 mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
-const { bareBest } = readMeasured(join(docs, 'figures.ndjson'))
-const before = values.write ? await requireSpeed() : undefined
+const bareBefore = values.write ? await requireIdle() : undefined
 const startedMs = performance.now()
 const figures: Figure[] = []
 const skipped: string[] = []
 for (const part of chosen) await measure(part)
 const minutes = Math.round((performance.now() - startedMs) / 60_000)
 console.log(`\nThat took ${minutes} minutes.`)
-if (before) await write(before)
+if (bareBefore !== undefined) await write(bareBefore)
 process.exit(isNamed && skipped.length > 0 ? 1 : 0)
 
-async function write(speed: MachineSpeed): Promise<void> {
-  const after = await requireSpeed()
+async function write(before: number): Promise<void> {
+  const after = await measureBare()
+  const slowdown = findSlowdown(before, after)
+  if (slowdown !== undefined) refuse(slowdown, 1)
   const run = {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores, Node ${process.version.slice(1)}`,
     minutes,
     command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' '),
-    bareBest: Math.max(bareBest, speed.barePerSecond, after.barePerSecond),
-    load: [speed.load, after.load],
+    barePerSecond: [before, after],
   } as const
   writeDocs({ ...run, figures, skipped }, docs)
   console.log(`Written into ${docs}.`)
 }
 
-/** Ends the run at once on a machine that is too slow for figures, before the minutes that measuring takes. */
-async function requireSpeed(): Promise<MachineSpeed> {
-  const speed = await measureMachine()
-  const refusal = findRefusal(speed, bareBest)
-  return refusal === undefined ? speed : refuse(refusal, 1)
+/** Ends the run at once if other programs are busy, before the minutes that measuring takes. The bare server's speed. */
+async function requireIdle(): Promise<number> {
+  const refusal = findOthers(await measureOthers())
+  return refusal === undefined ? measureBare() : refuse(refusal, 1)
 }
 
 /** Reports a part that fails; the others are measured all the same. */

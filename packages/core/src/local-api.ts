@@ -75,7 +75,7 @@ type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, o
 /**
  * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat
  * object of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal`
- * once that is aborted.
+ * once that signal is aborted.
  */
 export async function localCall(
   registry: Registry,
@@ -92,8 +92,8 @@ export async function localCall(
 }
 
 /**
- * A call of an operation that its caller may make. Both transports (HTTP and in-process) make one: HTTP before it reads
- * the body of a request, so that callers without permission cannot make the node read and parse it.
+ * A call of an operation by a caller who may use the operation. Both transports (HTTP and in-process) create one per
+ * call. HTTP creates it before it reads the body, so that callers without permission cannot make the node parse a body.
  */
 export class PermittedCall {
   readonly #name: EndpointName
@@ -127,14 +127,14 @@ export class PermittedCall {
       return { status: endpoint.status ?? 200, body: result }
     } catch (error) {
       const known = toRegistryError(error)
-      // A registry that closes during a call takes its database away.
+      // A call fails with an error of the database if the registry closes meanwhile: report `closed` instead.
       if (!(known instanceof RegistryError)) requireOpen(context, error)
       throw known
     }
   }
 }
 
-/** What a key may do that is limited to an owner or a skill; the operations check the name. */
+/** The writes that a key may make that is limited to an owner or to skills; the operations check the owner or skill. */
 const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
   endpoints.publishSkill,
   endpoints.yankVersion,
@@ -145,11 +145,11 @@ const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
 
 /** Checks whether the caller may use an endpoint. Throws `unauthorized`, `forbidden` and `plan_required`. */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
-  // If a key is sent, even an endpoint that guests may use requires its scope.
+  // A caller with a key needs the scope of an endpoint even if guests may use the endpoint.
   if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return
   const user = requireUser(caller)
   // With scope 'any' the operation itself checks scopes, for example where an owner and an administrator need different
-  // ones.
+  // scopes.
   if (endpoint.scope !== 'any') requireScope(user, endpoint.scope ?? 'read')
   if (user.limitedTo !== undefined && !endpoint.reads && !limitedWrites.has(endpoint))
     throw new RegistryError(

@@ -8,7 +8,7 @@ import { localApi } from './local-api.ts'
 import { openRegistry, partsOf, type Registry, requireOpen } from './registry.ts'
 import type { RegistryOptions } from './operator/registry-options.ts'
 
-/** The options of {@link openSkills}: those of `openRegistry`, with a profile for its work, and a user. */
+/** The options of {@link openSkills}: those of `openRegistry`, but `profile` sets how much the process does. */
 export interface SkillsOptions extends Omit<RegistryOptions, 'works' | 'memorySkillsMax' | 'threadSkillsMin'> {
   /**
    * `resident`, for a long-lived process, searches in memory and runs background work. `short`, for a process that ends
@@ -16,8 +16,8 @@ export interface SkillsOptions extends Omit<RegistryOptions, 'works' | 'memorySk
    */
   readonly profile?: 'resident' | 'short'
   /**
-   * The name of the user who publishes and reads. A missing user is created, without the rights of an administrator and
-   * except in the mode `read`. Default: a guest, who only reads public skills.
+   * The name of the user who publishes and reads. A missing user is created without the rights of an administrator; in
+   * the mode `read`, a missing user is `not_found`. Default: a guest, who only reads public skills.
    */
   readonly as?: string
 }
@@ -32,7 +32,7 @@ type CallOf<Name extends keyof typeof endpoints, Given extends string> = Omit<
 
 /** The skills of an open registry, as one user. */
 export interface Skills {
-  /** Publishes all skills of a folder or zip as skills of the user. Importing them again changes nothing. */
+  /** Publishes all skills of a folder or zip as skills of the user. Importing the same skills again changes nothing. */
   importFolder(path: string, options?: ImportOptions): Promise<ImportSummary>
   /** Finds skills, best first; the options are the filters and the context of `searchByNeed`. */
   search(text: string, options?: CallOf<'searchByNeed', 'q'>): Promise<Output<(typeof endpoints)['searchByNeed']>>
@@ -42,8 +42,8 @@ export interface Skills {
   readonly toTool: typeof toTool
   /**
    * The changes of all skills that the user may see, private ones included, from the time of this call or from a
-   * position, whichever process made them. Call it before the first read of the skills, so that no change in between is
-   * missed. The iteration ends when the registry closes, and throws the reason of an aborted signal. While it waits,
+   * position, whichever process made them. Call this before the first read of the skills, so that no change in between
+   * is missed. The iteration ends when the registry closes, and throws the reason of an aborted signal. While it waits,
    * the process stays alive.
    */
   changes(options?: SkillEventOptions): AsyncGenerator<SkillEvent, void, undefined>
@@ -111,14 +111,14 @@ function createSkills(registry: Registry, caller: Caller): Skills {
   }
 }
 
-/** The user with a name, who is created if missing unless the registry is only read. */
+/** Returns the user with a name. Creates a missing user, but throws `not_found` in the mode `read`. */
 async function findUser(registry: Registry, username: string, mode: SkillsOptions['mode']): Promise<Caller> {
   try {
     return await registry.getCaller(username)
   } catch (error) {
     if (mode === 'read' || !isRegistryError(error, 'not_found')) throw error
   }
-  // An administrator would also load skills that are hidden from everyone else.
+  // Not an administrator, who would also load skills that are hidden from other users.
   const creation = localApi(registry, systemCaller).createUser({ username, role: 'user' })
   // If another process created the user meanwhile, the name is taken and the user exists.
   return creation.then(

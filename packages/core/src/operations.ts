@@ -331,7 +331,7 @@ export const operations = {
   settleMirrorWrite,
 } satisfies Operations<typeof endpoints, OperatorContext, Caller, EncodedJson>
 
-/** Lets lists and searches, which look at many rows, read a replica where one is set. */
+/** Makes an operation read the replica, if there is one. For lists and searches, which read many rows. */
 function fromReplica<Args extends unknown[], Output>(
   work: (context: OperatorContext, ...args: Args) => Promise<Output>,
 ) {

@@ -70,13 +70,13 @@ export interface Registry {
   authenticate(key: string): Promise<UserCaller>
   /** Returns the user of a session token; throws `unauthorized`. */
   authenticateSession(token: string): Promise<UserCaller>
-  /** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
+  /** Returns the user with a name. Checks no credentials: for trusted code inside the process. Throws `not_found`. */
   getCaller(username: string): Promise<UserCaller>
   /** The keys that sign the registry's log, newest first: verifiers need them. */
   verifierKeys(): Promise<VerifierKey[]>
   /** Whether the database answers, the index of searches is ready, and the disk has space for writes. */
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
-  /** The current metrics, those of components included. */
+  /** The current metrics, including those of {@link Registry.addMetrics}. */
   metrics(): Promise<Metric[]>
   /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void
@@ -225,7 +225,7 @@ async function openParts(options: RegistryOptions) {
   return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError, mailer }
 }
 
-/** The parts that all other parts need. */
+/** Opens the database and makes the parts that all other parts of a registry need. */
 async function openBase(options: RegistryOptions) {
   const { clock = systemClock, onError = printError } = options
   const extensions = toDefinitions(options.extensions ?? [])
@@ -306,7 +306,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   scheduleTakedowns(context)
   handleVerifiedSkills(context)
   handleWithdrawals(context)
-  // An offline node leaves verification jobs pending. The next process with network access runs them.
+  // An offline node leaves jobs that need the network pending. The next process with network access runs them.
   if (!context.outgoing.isOffline) {
     handleVerifications(context)
     handleExternalScans(context)

@@ -42,7 +42,7 @@ export class Scan {
   readonly #incomplete = new Set<string | undefined>()
   #isLesson = false
   #about = ''
-  /** Read on first use: most scans find nothing that depends on them. */
+  /** The sources of the skill's own product. Determined on first use, because few scans need them. */
   #own: OwnSources | undefined
 
   constructor(files: readonly ScanFile[], rules = builtInRules) {

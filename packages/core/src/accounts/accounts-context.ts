@@ -5,12 +5,12 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { SharedLimits } from '../storage/shared-limits.ts'
 
-/** Keys that one call revokes. */
+/** API keys that one call revokes. */
 export interface RevokedKeys {
   readonly ids: readonly string[]
   /**
-   * Whether the keys and share links that these keys made are revoked, too. Otherwise their maker becomes `heir`, the
-   * maker of the first revoked key.
+   * Whether the API keys and share links that were made with the revoked keys are revoked too. Otherwise their maker
+   * becomes `heir`: the key with which the first revoked key was made, or null.
    */
   readonly withMade: boolean
   readonly heir: string | null

@@ -6,19 +6,22 @@ import type { SharedLimits } from '../storage/shared-limits.ts'
 type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
- * Rate limits of unauthenticated requests per network address. Counters are in memory. Nodes that share a database
- * count in one of its tables, by digests of the addresses; ended windows are deleted.
+ * Rate limits per network address; results of evaluations are limited per user id instead. Counters are in memory.
+ * Nodes that share a database count in one of its tables, by digests of the addresses; ended windows are deleted.
  */
 export interface AddressLimits {
-  /** Counts one request of an address about a subject. Returns false if the limit is reached. */
+  /**
+   * Counts a request of an address, separately for each `subject`, such as a skill. Returns false if the limit is
+   * reached.
+   */
   take(limit: AddressLimit, address: string | undefined, subject?: string): Promise<boolean>
   /** Like `take`, but throws `rate_limited`. */
   require(limit: AddressLimit, address: string | undefined, subject?: string): Promise<void>
 }
 
-/** Attempts at setup codes are counted per process: each node has its own code, and a new one after a restart. */
+/** Attempts at setup codes are counted per process: each node has its own code, and a new code after a restart. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
-/** Hourly limits are small and rarely used, so a node leases no points in advance. */
+/** A node leases only the point that a request needs, none in advance: the limits are small and rarely used. */
 const share = Number.MAX_SAFE_INTEGER
 
 /**
@@ -30,7 +33,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
     if (name !== 'verification') limiters.set(name, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
-  /** Takes one point. Returns 0, or if no point is left, the milliseconds until the next one. */
+  /** Takes one point. Returns 0, or, if no point is left, the seconds until the window of the limit ends. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Calls without an address come from inside the process, and are not limited.
     if (address === undefined) return 0

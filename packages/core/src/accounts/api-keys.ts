@@ -34,7 +34,7 @@ export const listApiKeys: Operation<'listApiKeys', StorageContext> = async (cont
   return { apiKeys, ...paging }
 }
 
-/** The number of unexpired keys and share links that each key made. */
+/** For each of the given keys, the number of unexpired API keys and share links that were made with it. */
 async function countMadeByKeys({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
   const ids = rows.map(({ id }) => id)
   const made = new Map<string, number>()
@@ -53,8 +53,8 @@ async function countMadeByKeys({ database, clock }: StorageContext, rows: readon
 }
 
 /**
- * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own;
- * the new key ends no later than the one in use.
+ * POST /api-keys: creates an API key, whose text is shown only in this response. The new key has no scope that the
+ * caller's key lacks, and expires no later than the caller's key.
  */
 export const createApiKey: Operation<'createApiKey', StorageContext> = async (context, input, caller) => {
   const { key, ...secret } = createKey()
@@ -62,7 +62,9 @@ export const createApiKey: Operation<'createApiKey', StorageContext> = async (co
   return { ...made, key }
 }
 
-/** As {@link createApiKey}, within a transaction, for a key whose text was created before. */
+/**
+ * As {@link createApiKey}, within a transaction. `secret` has the prefix and the hash of a key that was created before.
+ */
 export async function addApiKey(
   context: StorageContext,
   trx: WriteTransaction,
@@ -79,7 +81,10 @@ export async function addApiKey(
   return made
 }
 
-/** A key that is limited to an owner or a skill manages no account. Throws `invalid_request`. */
+/**
+ * The scopes of a new key. Default: those of the caller's key. A key that is limited to an owner or a skill manages no
+ * account: throws `invalid_request` if the scope `manage` was requested for it.
+ */
 function toScopes(
   { scopes: wanted, limitedTo }: Pick<Input<'createApiKey'>, 'scopes' | 'limitedTo'>,
   own: readonly Scope[],
@@ -139,7 +144,7 @@ export const deleteApiKey: Operation<'deleteApiKey', AccountsContext> = async (c
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
     await recordDeletion(trx, gone, { caller, at })
-    // A deleted key makes no more keys, so each round finds all keys that the keys of the previous round made.
+    // A deleted key makes no further keys, so each round finds all keys that the keys of the previous round made.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
       const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
@@ -151,10 +156,13 @@ export const deleteApiKey: Operation<'deleteApiKey', AccountsContext> = async (c
   })
 }
 
-/** Databases limit the parameters of a statement. */
+/** Maximum number of ids per statement: databases limit the number of parameters. */
 const idsMax = 1000
 
-/** Deletes the keys that `makers` made: the keys of one user, or of all users. */
+/**
+ * Deletes the keys that were made with the keys `makers`; with `userId`, only those of this user. Returns the deleted
+ * keys.
+ */
 async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
   return trx
     .deleteFrom('api_keys')
@@ -192,16 +200,20 @@ async function insertLimitedKey(
   return insertKey(trx, { ...key, now, maker, endsAt }, secret)
 }
 
-/** The key that makes something, and when it ends, in milliseconds since 1970. */
+/**
+ * The API key with which a caller makes a key, a share link or a session, and its expiry in milliseconds since 1970.
+ * `id` is null if the caller uses no key.
+ */
 export interface Maker {
   readonly id: string | null
   readonly endsAt: number
 }
 
 /**
- * Finds the key of the caller. What the caller makes must not outlive this key. Writers take turns on all nodes, so no
- * other write revokes the key before the result is stored. Throws `unauthorized` if the key, or a session without one,
- * ended after the request arrived. A caller without a key, such as the operator, sets no end.
+ * Finds the API key of the caller: a key, a share link or a session that the caller makes must not outlive it. Write
+ * transactions of all nodes run one after another, so no other write revokes the key before the result is stored.
+ * Throws `unauthorized` if the key, or a session without a key, ended after the request arrived. A caller without a
+ * key, such as the operator, sets no end.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
   const { makerId: id, sessionId } = caller.kind === 'user' ? caller : {}
@@ -232,7 +244,10 @@ async function requireOpenSession(trx: WriteTransaction, id: string): Promise<vo
   if (!open) throw new RegistryError('unauthorized', 'This session has ended. Sign in again.')
 }
 
-/** Stores a key without its text. The key ends no later than its maker. */
+/**
+ * Stores an API key as its prefix and its hash, without its text. The key expires no later than the key with which it
+ * was made.
+ */
 export async function insertKey(
   trx: WriteTransaction,
   key: {
@@ -283,7 +298,7 @@ async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise
   }
 }
 
-/** The scopes in a stored list. */
+/** The scopes in a stored list, which separates them by spaces; unknown words are left out. */
 export function parseScopes(stored: string): Scope[] {
   return stored.split(' ').flatMap((word) => scopes.find((scope) => scope === word) ?? [])
 }
@@ -307,7 +322,7 @@ const bodyLength = 32
 const checksumLength = 6
 const keyPattern = /^ssk_[0-9A-Za-z]{38}$/
 
-/** Number of characters of a key that are stored in the clear, to recognise it in lists. */
+/** Number of characters of a key that are stored in the clear, so that users recognise the key in lists. */
 const prefixLength = 8
 
 /**

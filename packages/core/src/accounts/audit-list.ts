@@ -53,13 +53,13 @@ function toMoment(field: string, text: string | undefined): number | undefined {
   return moment
 }
 
-/** Where a follower of the audit log is: the number and the id of the last entry that it has. */
+/** The position of a reader that follows the audit log: the number and the id of the last entry that it has read. */
 export interface AuditPosition {
   readonly seq: number
   readonly id: string
 }
 
-/** The entries of all nodes and commands after a position, the oldest first. */
+/** The audit entries of all nodes and CLI commands after a position, oldest first. */
 export async function readAuditAfter(
   { database }: Pick<StorageContext, 'database'>,
   { seq }: AuditPosition,
@@ -76,8 +76,9 @@ export async function readAuditAfter(
 }
 
 /**
- * A position in this database for a follower that resumes. A restored or imported database may have other numbers: then
- * the follower continues after the entries that are not newer than its last one. `end` is the newest entry.
+ * The position in this database from which a follower of the audit log resumes. If the entries have other numbers than
+ * before, as in a restored or imported database, the follower resumes after the entries that are not newer than its
+ * last one. `end` means after the newest entry.
  */
 export async function resumeAudit({ database }: Pick<StorageContext, 'database'>, last: AuditPosition | 'end') {
   const newest = database.read.selectFrom('audit').select(['seq', 'id']).orderBy('seq', 'desc').limit(1)

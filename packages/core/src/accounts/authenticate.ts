@@ -15,17 +15,17 @@ import { sessionIdleMs } from './sessions.ts'
 export interface Authenticator {
   /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is disabled. */
   authenticate(key: string): Promise<UserCaller>
-  /** Like `authenticate`, for a session token. A session ends no later than its key. */
+  /** Like `authenticate`, for a session token. A session ends no later than the key that opened it. */
   authenticateSession(token: string): Promise<UserCaller>
-  /** Writes the keys' times of last use, which are buffered in memory. */
+  /** Waits until the times of last use of keys and sessions, which are buffered in memory, are written. */
   flush(): Promise<void>
 }
 
 type KeyRow = Admitted & Pick<ApiKeyRow, 'id' | 'hash'>
 
 /**
- * Interval in milliseconds at which a key's time of last use is written. Writing it for each request would make every
- * read a write.
+ * Interval in milliseconds at which the time of last use of a key or session is written. Writing it for each request
+ * would make every read a write.
  */
 const lastUsePrecisionMs = 60_000
 const keyRefusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
@@ -72,7 +72,10 @@ export function createAuthenticator(
   const used = new Map<string, Use>()
   let writing: Promise<void> | undefined
 
-  /** Repeats while keys and sessions are used during a write. If a write fails, the next use of any writes the times. */
+  /**
+   * Writes the buffered times of last use, until no key or session was used during a write. After a failed write, the
+   * next use of any key or session writes the times.
+   */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]
@@ -103,7 +106,7 @@ export function createAuthenticator(
     if (!row || row.disabled || (row.expires_at !== null && row.expires_at <= clock.now())) {
       throw new RegistryError('unauthorized', refusal)
     }
-    // The audit log already has the exchange by which a CI job got its key.
+    // The first use of a CI job's key is not recorded: the audit log has the exchange by which the job got the key.
     const isFirst = row.last_used_at === null && row.identity === null
     if (row.id !== null) noteUse('key', row.id, row.last_used_at, isFirst ? toCaller(row) : undefined)
     return row
@@ -134,7 +137,10 @@ interface Use {
   readonly first: Caller | undefined
 }
 
-/** Several nodes may see a first use: the one that stores it first records it. */
+/**
+ * Records the first use of a key in the audit log. Several nodes may see a first use: the node that stores it first
+ * records it.
+ */
 async function recordFirstUse(trx: WriteTransaction, id: string, { at, first }: { at: number; first: Caller }) {
   const key = await trx
     .selectFrom('api_keys')
@@ -153,7 +159,10 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }
 
-/** A key, or a session that has the permissions of its key, or without one those of its user. */
+/**
+ * The row of a key or a session, with its user. A session has the permissions of the key that opened it, or, without a
+ * key, those of its user.
+ */
 type Admitted = Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'> & {
   readonly [K in 'id' | 'scopes' | 'expires_at' | 'last_used_at' | 'limited_to' | 'identity']: ApiKeyRow[K] | null
 } & { readonly user: string }

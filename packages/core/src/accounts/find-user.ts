@@ -3,7 +3,7 @@ import { type Caller, requireAccount, requireUser, type UserCaller } from '../ke
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 
-/** Finds a user by name; throws `not_found`. */
+/** Finds a user or an organisation by name; throws `not_found`. */
 export async function getUserByName(context: StorageContext, username: string): Promise<UserRow> {
   const user = await context.database.read
     .selectFrom('users')
@@ -21,7 +21,9 @@ export async function getPerson(context: StorageContext, username: string): Prom
   throw new RegistryError('conflict', `${username} is an organisation. Name one of its members instead.`)
 }
 
-/** As {@link getPerson}, but throws `conflict` for a name that no user has claimed, as of an imported author. */
+/**
+ * As {@link getPerson}, but throws `conflict` for a name that no user has claimed, such as that of an imported author.
+ */
 export async function getClaimedPerson(context: StorageContext, username: string): Promise<UserRow> {
   const user = await getPerson(context, username)
   if (user.claimed) return user
@@ -30,7 +32,7 @@ export async function getClaimedPerson(context: StorageContext, username: string
 
 /**
  * The user whose keys or sessions a call is about: the caller, or the user whom an administrator names. Throws
- * `forbidden` for others.
+ * `forbidden` if another caller names a user.
  */
 export async function findAccount(
   context: StorageContext,
@@ -45,7 +47,10 @@ export async function findAccount(
   throw new RegistryError('forbidden', 'Only administrators may see keys and sessions of other users.')
 }
 
-/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`, `conflict`. */
+/**
+ * Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`, and
+ * `conflict` for an organisation.
+ */
 export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
   const { id, plan, role } = await getPerson(context, username)
   return { kind: 'user', userId: id, username, plan, role, scopes }

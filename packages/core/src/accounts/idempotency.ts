@@ -11,7 +11,7 @@ interface StoredAnswer {
   readonly body: string | null
 }
 
-/** An idempotency key that the first request with it has claimed. */
+/** The claim of an idempotency key by the first request that sends it. */
 export interface IdempotentClaim {
   readonly state: 'new'
   /** Milliseconds since 1970. */
@@ -20,7 +20,7 @@ export interface IdempotentClaim {
 
 /** How long a response to a request with an idempotency key is stored, in milliseconds. */
 export const answersKeptMs = 24 * 60 * 60 * 1000
-/** What is stored as the status of a request that has no answer yet; it begins as `running`. */
+/** The stored status of a request that has no response yet. A claimed key begins as `running`. */
 const states = {
   running: 0,
   /** A write of the request was committed, and the request may still be running. */
@@ -33,9 +33,9 @@ const states = {
 const runningMs = 60_000
 
 /**
- * Claims an idempotency key for a request, or finds the response to the key's first use. Throws
- * `idempotency_key_reused` for another body, and `conflict` while the first request is still running, or if it was
- * stored and its response was lost: running it again could store the same twice.
+ * Claims an idempotency key for a request, or finds the response to the first request with the key. Throws
+ * `idempotency_key_reused` if this request differs from the first one. Throws `conflict` while the first request is
+ * running, and if it stored something but its response was lost: running the request again could store the same twice.
  */
 export async function beginIdempotent(
   context: Pick<AccountsContext, 'database' | 'clock'>,
@@ -87,8 +87,8 @@ export async function beginIdempotent(
 }
 
 /**
- * The database with a writer that stores, in the transaction of each write, that the request has written. The stored
- * mark remains if the commit succeeds and its acknowledgement is lost.
+ * Returns the database with a writer that marks the claimed key as `written` in the transaction of each write. So the
+ * mark is stored even if a commit succeeds and its acknowledgement is lost.
  */
 export function noteWrites(
   { database }: Pick<AccountsContext, 'database'>,
@@ -111,14 +111,15 @@ export function noteWrites(
 }
 
 /**
- * How a request ended: with an answer that is stored, `refused` with one that may differ on the next try, or `failed`
- * with an error of the node.
+ * How a request ended: with a response that is stored; `refused` with an error that a retry may avoid, such as a rate
+ * limit; or `failed` with an error of the node.
  */
 export type IdempotentEnd = StoredAnswer | 'refused' | 'failed'
 
 /**
- * Stores the response under the key, or releases the key for another try, unless the request failed after one of its
- * writes was committed. Has no effect if another request claimed the key meanwhile, because this request took too long.
+ * Stores the response under the key, or releases the key for another try. If the request failed after one of its writes
+ * was committed, the key is not released, but marked as `lost`. Has no effect if another request claimed the key
+ * meanwhile, because this request took too long.
  */
 export async function finishIdempotent(
   context: Pick<AccountsContext, 'database'>,
@@ -139,7 +140,7 @@ export async function finishIdempotent(
   })
 }
 
-/** Deletes keys that are older than a day. */
+/** Deletes idempotency keys that are older than a day. */
 export async function sweepIdempotent(context: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx

@@ -33,7 +33,7 @@ export interface GroupRule {
     | { readonly organisation: string; readonly team: string }
 }
 
-/** An account at an identity provider, as an ID token that was verified describes it. */
+/** An account at an identity provider, as a verified ID token describes it. */
 export interface Identity {
   readonly issuer: string
   readonly subject: string
@@ -44,9 +44,12 @@ export interface Identity {
   readonly groups: readonly string[] | undefined
 }
 
-/** How a session of an identity provider begins. */
+/** What {@link signInIdentity} needs for a session of an identity provider, in addition to the account. */
 export interface IdentitySession {
-  /** SHA-256 of this text is stored until `stateEndsAt`: an answer of the provider opens one session. */
+  /**
+   * The OpenID Connect parameter `state`. Its hash is stored until `stateEndsAt`, so that a response of the provider
+   * opens only one session.
+   */
   readonly state: string
   readonly stateEndsAt: number
   /** The encrypted refresh token, if the provider gave one. */
@@ -57,13 +60,14 @@ export interface IdentitySession {
 const confirmedForMs = hourMs
 /** How often the node asks the provider whether the account still exists. */
 const refreshEveryMs = 10 * minuteMs
-/** After an attempt that may have failed. */
+/** Time until the next attempt to refresh a session, after an attempt that may have failed. */
 const retryMs = 2 * minuteMs
 
 /**
- * Signs a user of an identity provider in: makes the account at the first sign-in, applies the rules of the groups, and
- * opens a session, all in one transaction. A name that exists on this node is never taken over: the new user gets it with
- * a number. Throws `forbidden` for a disabled user and for an answer of the provider that was used before.
+ * Signs in a user of an identity provider: creates the account at the first sign-in, applies the rules for the user's
+ * groups, and opens a session, all in one transaction. A new user never takes over a name that exists on this node, but
+ * gets the name with a number. Throws `forbidden` for a disabled user, and for a response of the provider that was used
+ * before.
  */
 export async function signInIdentity(
   context: AccountsContext,
@@ -96,7 +100,7 @@ export async function signInIdentity(
   throw new RegistryError('forbidden', opened)
 }
 
-/** Records a sign-in that was refused. */
+/** Records in the audit log that a sign-in with an identity provider was refused. */
 export async function refuseIdentity({ database, clock }: StorageContext, issuer: string, reason: string) {
   const [at, data] = [clock.now(), { reason: reason.slice(0, 500) }]
   await database.writer.write((trx) =>
@@ -104,16 +108,19 @@ export async function refuseIdentity({ database, clock }: StorageContext, issuer
   )
 }
 
-/** A session about which its provider has to be asked. */
+/** A session that is due for a refresh: the node asks the provider whether the account still exists. */
 export type DueSession = Pick<SessionRow, 'id' | 'created_at'> & {
   readonly refresh_token: Uint8Array
   readonly subject: string
 }
 
-/** The provider is asked about these sessions at the same time, so that all are confirmed before another node gets them. */
+/**
+ * Maximum number of sessions per batch. The node asks the provider about all sessions of a batch concurrently, so that
+ * all are confirmed before another node takes them.
+ */
 const refreshedAtOnce = 20
 
-/** Takes some sessions about which the provider has to be asked. No other node gets them for two minutes. */
+/** Takes a batch of sessions that are due for a refresh. No other node takes them for two minutes. */
 export async function takeDueSessions({ database, clock }: StorageContext, issuer: string): Promise<DueSession[]> {
   const now = clock.now()
   const due = (db: StorageContext['database']['read']) =>
@@ -146,8 +153,8 @@ export async function takeDueSessions({ database, clock }: StorageContext, issue
 }
 
 /**
- * Prolongs a session whose provider confirmed the account, and applies the rules of its groups again. `identity` is
- * undefined if the provider sent no new description of the account.
+ * Prolongs a session whose provider confirmed the account, and applies the rules for the user's groups again.
+ * `identity` is undefined if the provider sent no new description of the account.
  */
 export async function confirmSession(
   context: AccountsContext,
@@ -189,7 +196,7 @@ interface Bound {
   readonly row: Selectable<Tables['identities']>
 }
 
-/** The user that issuer and subject are bound to, made at the first sign-in. */
+/** The user to whom an issuer and a subject are bound; created at the first sign-in. */
 async function getIdentityUser(
   context: AccountsContext,
   trx: WriteTransaction,
@@ -222,10 +229,13 @@ async function getIdentityUser(
   return { user, row: added }
 }
 
-/** The name at the provider as a username that no user, organisation or imported author has: `alice`, else `alice-2`. */
+/**
+ * The name at the provider as a username that no user, organisation or imported author has: `alice`, else `alice-2`.
+ */
 async function findFreeName(trx: WriteTransaction, name: string): Promise<string> {
   const base = toUsername(name)
-  // Most names are free, and a name that many have needs few queries.
+  // Most names are free, so the first query tests one name. Later queries test more, so that a name that many users
+  // have needs few queries.
   for (let [first, count] = [1, 1]; ; first += count, count = Math.min(count * 10, 1000)) {
     const candidates = Array.from({ length: count }, (_, i) => toNumbered(base, first + i))
     const rows = await trx.selectFrom('users').select('username').where('username', 'in', candidates).execute()
@@ -254,7 +264,10 @@ function toUsername(name: string): string {
   return isUsername(username) ? username : 'user'
 }
 
-/** Applies what the provider reports about an account. Returns the rules that could not be applied. */
+/**
+ * Applies the display name and the groups that the provider reports for an account. Returns why rules could not be
+ * applied.
+ */
 async function applyIdentity(
   context: AccountsContext,
   trx: WriteTransaction,
@@ -274,7 +287,10 @@ async function applyIdentity(
   return applyMemberships(context, trx, user, gifts)
 }
 
-/** The role of an administrator that groups gave ends with the group; one that an administrator gave stays. */
+/**
+ * Gives or removes the role of an administrator. A role that a group gave ends with the group; a role that an
+ * administrator gave stays.
+ */
 async function applyAdministrator({ clock }: StorageContext, trx: WriteTransaction, bound: Bound, isGiven: boolean) {
   const { user, row } = bound
   const isByGroups = row.admin === 1
@@ -329,7 +345,10 @@ async function applyMemberships(
   return skipped
 }
 
-/** An organisation that the rules name is made when its first member signs in. Undefined if the name is taken. */
+/**
+ * Finds the organisation that a rule names, or creates it at the sign-in of its first member. Returns undefined if the
+ * name is taken.
+ */
 async function ensureOrganisation({ clock, defaultPlan }: AccountsContext, trx: WriteTransaction, name: string) {
   const found = await findOrganisation(trx, name)
   if (found || reservedOwners.has(name) || (await hasRow(trx, 'users', { username: name }))) return found
@@ -339,7 +358,9 @@ async function ensureOrganisation({ clock, defaultPlan }: AccountsContext, trx: 
   return claimName(trx, { ...created, mayClaim: false })
 }
 
-/** Memberships that the organisation itself gave stay as they are. */
+/**
+ * Gives a role in an organisation, or changes a role that a group gave. A role that the organisation itself gave stays.
+ */
 async function applyRole(
   { clock }: StorageContext,
   trx: WriteTransaction,
@@ -362,7 +383,7 @@ async function applyRole(
   await recordAudit(trx, { caller: guest, action: 'organisation.member.put', subject, at, data })
 }
 
-/** Removes the memberships of groups that the provider does not report any more. */
+/** Removes the memberships in organisations and teams that groups gave, except in the given ones. */
 async function removeLost(
   { clock }: StorageContext,
   trx: WriteTransaction,

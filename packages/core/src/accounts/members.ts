@@ -13,7 +13,7 @@ import { getClaimedPerson, getPerson } from './find-user.ts'
 import { changedByGroups } from './teams.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
-/** GET /organisations/<name>/members, for members and administrators, by name. */
+/** GET /organisations/<name>/members, for members and administrators: the members and the invited users, by name. */
 export const listMembers: Operation<'listMembers', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const { id } = await getOrganisation(read, input.organisation)
@@ -66,7 +66,10 @@ export const putMember: Operation<'putMember', StorageContext> = async (context,
   })
 }
 
-/** DELETE /organisations/<name>/members/<username>: removes a member with the roles by teams; the last owner stays. */
+/**
+ * DELETE /organisations/<name>/members/<username>: removes a member from the organisation and its teams, or an
+ * invitation. Throws `conflict` for the last owner.
+ */
 export const deleteMember: Operation<'deleteMember', StorageContext> = async (context, input, caller) => {
   const { organisation, username } = input
   const user = await getPerson(context, username)
@@ -87,8 +90,9 @@ export const deleteMember: Operation<'deleteMember', StorageContext> = async (co
 }
 
 /**
- * The next refresh of a session would undo a change of a member by groups of the identity provider. Administrators of the
- * node may change it: the provider may be out of use. A disabled user has no session.
+ * Throws `conflict` for a member whose membership comes from a group of the identity provider: the next refresh of the
+ * member's session would undo the change. Does not throw for administrators of the node, since the provider may be out
+ * of use, nor for a disabled member, who has no session.
  */
 async function refuseByGroup(
   trx: WriteTransaction,
@@ -101,7 +105,10 @@ async function refuseByGroup(
     throw changedByGroups(`a member of ${organisation}`, user.username)
 }
 
-/** Removes a member or an invitation, with the roles by teams. Returns whether there was one. */
+/**
+ * Removes a user's membership or invitation, and the user from the teams of the organisation. Returns whether the user
+ * was a member or invited.
+ */
 export async function removeMember(trx: WriteTransaction, { id }: Pick<UserRow, 'id'>, userId: string) {
   const key = { organisation_id: id, user_id: userId }
   const wasInvited = await removeRows(trx, 'member_invitations', key)
@@ -131,7 +138,7 @@ export const acceptMembership: Operation<'acceptMembership', StorageContext> = a
   })
 }
 
-/** GET /invitations/organisations: oldest first. */
+/** GET /invitations/organisations: the caller's invitations to organisations, oldest first. */
 export async function listMemberInvitations(context: StorageContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read

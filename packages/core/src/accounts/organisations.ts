@@ -25,7 +25,10 @@ import type { AccountsContext } from './accounts-context.ts'
 import { getClaimedPerson } from './find-user.ts'
 import { claimName, renameUser } from './users.ts'
 
-/** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
+/**
+ * POST /organisations: creates an organisation, owned by the caller or by the user whom an administrator names. Throws
+ * `name_taken`.
+ */
 export const createOrganisation: Operation<'createOrganisation', AccountsContext> = async (context, input, caller) => {
   const { name, displayName, owner } = input
   if (owner !== undefined && !isAdministrator(caller))
@@ -54,7 +57,10 @@ export const createOrganisation: Operation<'createOrganisation', AccountsContext
   })
 }
 
-/** GET /organisations: those of the caller, by name; all for administrators who ask. */
+/**
+ * GET /organisations: the organisations of which the caller is a member, by name; with `all`, administrators get all
+ * organisations.
+ */
 export const listOrganisations: Operation<'listOrganisations', StorageContext> = async (context, input, caller) => {
   const { userId } = requireUser(caller)
   const isAll = input.all && isAdministrator(caller)
@@ -91,8 +97,8 @@ export const updateOrganisation: Operation<'updateOrganisation', StorageContext>
   })
 
 /**
- * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
- * it owns skills or packs.
+ * DELETE /organisations/<name>: the name of the organisation stays reserved, because former names of skills that it
+ * transferred contain the name. Throws `conflict` while the organisation owns skills, packs or quarantined versions.
  */
 export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (context, input, caller) => {
   const { organisation } = input
@@ -110,7 +116,7 @@ export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext>
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
     await trx.deleteFrom('trusted_publishers').where('owner_id', '=', id).execute()
-    // Only CI has keys of an organisation.
+    // All API keys of an organisation belong to CI jobs.
     await trx.deleteFrom('api_keys').where('user_id', '=', id).execute()
     await trx.updateTable('users').set({ claimed: 0 }).where('id', '=', id).execute()
     await recordAudit(trx, { caller, action: 'organisation.delete', subject: username, at: context.clock.now() })
@@ -143,7 +149,7 @@ export async function findOrganisation(db: Kysely<Tables>, name: string): Promis
   return (await selectOrganisation(db, { name }))[0]
 }
 
-// Both are part of every publish of a member.
+// Both queries are compiled once, because every publish of a member runs them.
 const selectOrganisation = compileQuery((db, param: Param<{ name: string }>) =>
   db
     .selectFrom('users')
@@ -166,7 +172,7 @@ export async function findOwnOrganisation(db: Kysely<Tables>, name: string, call
   return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
 
-/** Refuses callers without a right in an organisation, except administrators of the node, with `forbidden`. */
+/** Throws `forbidden` if the caller lacks a right in an organisation and is not an administrator of the node. */
 export async function requireMemberRight(
   db: Kysely<Tables>,
   { id, username }: Pick<UserRow, 'id' | 'username'>,
@@ -185,13 +191,16 @@ export async function hasMemberRight(db: Kysely<Tables>, organisationId: string,
   return role !== undefined && rightsByRole[role].includes(right)
 }
 
-/** The role of a user in an organisation; undefined for others and for guests. */
+/** The role of a user in an organisation; undefined for guests, and for users who are not members. */
 export async function findMemberRole(db: Kysely<Tables>, organisationId: string, userId: string | null) {
   if (userId === null) return undefined
   return (await selectRole(db, { organisationId, userId }))[0]?.role
 }
 
-/** The columns that {@link toOrganisation} shows. Others than administrators learn only of skills that they may see. */
+/**
+ * The columns that {@link toOrganisation} shows. For callers who are not administrators, `skills` counts only skills
+ * that they may see.
+ */
 function shownTo(caller: Caller) {
   const role = sql<MemberRole | null>`(select members.role from members
     where members.organisation_id = users.id and members.user_id = ${callerId(caller)})`

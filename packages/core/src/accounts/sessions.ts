@@ -17,12 +17,16 @@ import { findAccount } from './find-user.ts'
 export const sessionLifetimeMs = 12 * hourMs
 /** A session that is unused for this time ends. */
 export const sessionIdleMs = 4 * hourMs
-/** Maximum number of sessions per key, or per user of an identity provider. A further sign-in ends the oldest one. */
+/**
+ * Maximum number of sessions per API key, or per user of an identity provider. A further sign-in ends the oldest
+ * session.
+ */
 const sessionsMax = 100
 
 /**
- * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
- * disabled. A session cannot create another: a stolen session could then be extended without end.
+ * POST /session: creates a session for the API key that the caller sent. The session ends when it expires or is unused
+ * for too long, when the key ends, or when the user is disabled. A session cannot create another session: a stolen
+ * session could otherwise be extended without end.
  */
 export const createSession: Operation<'createSession', AccountsContext> = async (context, _input, caller) => {
   const user = requireAccount(caller)
@@ -43,7 +47,7 @@ export const createSession: Operation<'createSession', AccountsContext> = async 
   return { expiresAt: toTimestamp(expiresAt), session: token }
 }
 
-/** Stores a session, and ends the oldest one of a key or user that has too many. Returns its token. */
+/** Stores a session and returns its token. Ends the oldest session of a key or user that has the maximum number. */
 export async function insertSession(
   trx: WriteTransaction,
   session: Pick<SessionRow, 'user_id' | 'key_id' | 'created_at' | 'expires_at'> &
@@ -78,7 +82,7 @@ export const deleteSession: Operation<'deleteSession', StorageContext> = async (
   await context.database.writer.write((trx) => removeRows(trx, 'sessions', { id: hashToken(sessionToken) }))
 }
 
-/** GET /sessions: those of the caller, or of the user whom an administrator names; newest first. */
+/** GET /sessions: the sessions of the caller, or of the user whom an administrator names; newest first. */
 export const listSessions: Operation<'listSessions', StorageContext> = async (context, input, caller) => {
   const { id } = await findAccount(context, input.username, caller)
   const now = context.clock.now()
@@ -105,7 +109,9 @@ export const listSessions: Operation<'listSessions', StorageContext> = async (co
   return { sessions, ...paging }
 }
 
-/** DELETE /sessions/<id>: ends one's own session, or as an administrator that of any user. Throws `not_found`. */
+/**
+ * DELETE /sessions/<id>: ends a session of the caller. Administrators may end sessions of any user. Throws `not_found`.
+ */
 export const endSession: Operation<'endSession', StorageContext> = async (context, { id }, caller) => {
   const { userId, role } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
@@ -125,7 +131,7 @@ export const endSession: Operation<'endSession', StorageContext> = async (contex
   })
 }
 
-/** Deletes the sessions that have ended. */
+/** Deletes the sessions that have ended, and the expired rows of `used_states`. */
 export async function sweepSessions({ database, clock }: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   const now = clock.now()
   await database.writer.write(async (trx) => {

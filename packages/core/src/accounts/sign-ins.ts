@@ -11,15 +11,20 @@ import type { SignInRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addApiKey, createKey, parseScopes } from './api-keys.ts'
 
-/** Minimum time between two polls, in seconds; each early poll adds the same time (RFC 8628, section 3.5). */
+/**
+ * Minimum time between two polls, in seconds; each early poll adds this time to the minimum (RFC 8628, section 3.5).
+ */
 const intervalSeconds = 5
-/** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
+/**
+ * A poll may be this much too early: networks deliver some polls faster than the previous poll, and the clocks of nodes
+ * differ.
+ */
 const toleranceMs = 1000
 const lifetimeMs = 10 * 60_000
 const addressPendingMax = 20
 /**
- * Maximum number of stored requests: each new request deletes the request that came this number of requests earlier. A
- * flood then neither fills the database nor blocks other programs, and no query has to count requests.
+ * Maximum number of stored sign-in requests: each new request deletes the request that came this number of requests
+ * earlier. A flood then neither fills the database nor blocks other programs, and no query has to count requests.
  */
 const requestsMax = 100_000
 /** Letters without vowels, so that codes form no words (RFC 8628, section 6.1); 20 to the power of 8 codes. */
@@ -28,7 +33,8 @@ const deviceCodePattern = /^[\w-]{43}$/
 
 /**
  * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes,
- * and the key for the program, encrypted with the device code, so that any node can answer the polls of the program.
+ * and the API key for the program, encrypted with the device code, so that any node can answer the polls of the
+ * program.
  */
 export async function requestSignIn(
   context: StorageContext,
@@ -74,7 +80,10 @@ type PollResult =
   | { readonly error: 'authorization_pending' | 'access_denied' | 'expired_token' }
   | { readonly error: 'slow_down'; readonly interval: number }
 
-/** The state of a request. A program gets its key once. A poll writes only the row of its request. */
+/**
+ * The state of a sign-in request, with the API key once a user has allowed the request. A program gets the key only
+ * once. A poll writes only the row of its request.
+ */
 export async function pollSignIn({ database, clock }: StorageContext, deviceCode: string): Promise<PollResult> {
   const now = clock.now()
   const id = hashToken(deviceCode)
@@ -112,22 +121,22 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
 }
 
 /**
- * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited`
- * for a user who guesses codes; the guesses on all nodes count together.
+ * The pending sign-in request with the code that a user typed. Throws `invalid_request` if no request has the code, and
+ * `rate_limited` for a user who guesses codes; the guesses on all nodes count together.
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
   const row = await withPendingSignIn(context, typed, caller, async (_trx, found) => found)
   return { label: row.label, requestedAt: row.requested_at, scopes: parseScopes(row.scopes) }
 }
 
-/** Denies a request. Throws as {@link findSignIn}. */
+/** Denies a sign-in request. Throws as {@link findSignIn}. */
 export async function denySignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
   await withPendingSignIn(context, typed, caller, (trx, row) => decideSignIn(trx, row, 'denied'))
 }
 
 /**
- * Allows a request: the program gets a key of the caller. Throws as {@link findSignIn} and `createApiKey`; the request
- * then stays pending.
+ * Allows a sign-in request: the program gets an API key of the caller. Throws as {@link findSignIn} and `createApiKey`;
+ * after an error, the request stays pending.
  */
 export async function allowSignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
   await withPendingSignIn(context, typed, caller, async (trx, row) => {
@@ -138,7 +147,7 @@ export async function allowSignIn(context: StorageContext, typed: string, caller
   })
 }
 
-/** Deletes expired requests and expired counts of wrong codes. */
+/** Deletes expired sign-in requests and expired counts of wrong codes. */
 export async function sweepSignIns({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sign_ins').where('expires_at', '<=', clock.now()).execute()
@@ -146,7 +155,7 @@ export async function sweepSignIns({ database, clock }: StorageContext): Promise
   })
 }
 
-/** The program alone has the device code, 256 random bits. */
+/** Encrypts with the device code, 256 random bits that only the program has. */
 function toDeviceSecrets(deviceCode: string) {
   return createSecrets(Buffer.from(deviceCode, 'base64url'))
 }
@@ -158,7 +167,7 @@ async function createUserCode(trx: WriteTransaction): Promise<string> {
   }
 }
 
-/** Drops the oldest pending request of an address that has too many. */
+/** Deletes the oldest pending sign-in request of an address that has the maximum number. */
 async function dropOldestSignIn(trx: WriteTransaction, addressHash: string): Promise<void> {
   const oldest = trx
     .selectFrom('sign_ins')
@@ -179,8 +188,8 @@ const wrongMax = 10
 const guessingMs = 10 * 60_000
 
 /**
- * Runs `work` with the pending request of a code. Writers take turns on all nodes, so every guess is counted and each
- * request is decided once.
+ * Runs `work` with the pending sign-in request of a code. Write transactions of all nodes run one after another, so
+ * every guess is counted and each request is decided once.
  */
 async function withPendingSignIn<T>(
   { database, clock }: StorageContext,
@@ -211,7 +220,7 @@ async function withPendingSignIn<T>(
     return undefined
   })
   if (done) return done.value
-  // Thrown here, after the guess is stored.
+  // Thrown after the transaction: an error within it would undo the count of the guess.
   throw new RegistryError(
     'invalid_request',
     'No program waits with this code. Codes are valid for 10 minutes. Check the code, or start the sign-in again.',

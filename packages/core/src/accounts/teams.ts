@@ -13,7 +13,7 @@ import { isAdministrator } from '../visibility/rights.ts'
 /** A stored team. */
 export type TeamRow = Tables['teams']
 
-/** The team of an organisation with a name. */
+/** The team with a name in an organisation; undefined if there is none. */
 export function findTeam(db: Kysely<Tables>, organisationId: string, name: string): Promise<TeamRow | undefined> {
   return db
     .selectFrom('teams')
@@ -39,8 +39,9 @@ export async function insertTeam(
 }
 
 /**
- * Only members of the organisation are accepted. Throws `conflict` where the groups of a member would undo the removal,
- * unless an administrator of the node asks for it.
+ * Replaces the members of a team with the named users, who must be members of the organisation. Throws `conflict` for
+ * the removal of a user whom a group of the identity provider would add again, unless an administrator of the node asks
+ * for the removal.
  */
 export async function replaceTeamMembers(
   trx: WriteTransaction,
@@ -79,11 +80,11 @@ export async function replaceTeamMembers(
     .where('team_id', '=', teamId)
     .$if(kept.length > 0, (removal) => removal.where('user_id', 'not in', kept))
     .execute()
-  // Members whom groups of the identity provider added stay so.
+  // `addRow` changes no existing row, so users whom a group of the identity provider added stay marked as such.
   for (const userId of kept) await addRow(trx, 'team_members', { team_id: teamId, user_id: userId })
 }
 
-/** The refusal of a change that the next sign-in or refresh of a session would undo. */
+/** The error for a change that the next sign-in or refresh of a session would undo. */
 export function changedByGroups(what: string, username: string): RegistryError {
   return new RegistryError(
     'conflict',

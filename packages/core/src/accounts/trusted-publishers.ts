@@ -17,14 +17,20 @@ import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireOwnerOrFullName } from './api-keys.ts'
 import { requireMemberRight } from './organisations.ts'
 
-/** How long a key lives that CI is given. */
+/** Lifetime of a key that a CI job gets for its token. */
 const keyMs = 15 * minuteMs
-/** Tokens that live longer are refused: each is remembered until it expires. */
+/** Maximum remaining lifetime of a token of a CI job. A digest of each used token is stored until the token expires. */
 const tokenMsMax = 24 * hourMs
-/** Characters of a claim's value that are stored with a key, and shown with its versions. */
+/**
+ * Maximum number of characters of a claim that are stored with a key, and shown with the versions that the key
+ * published.
+ */
 const shownClaimMax = 500
 
-/** GET /trusted-publishers: of the caller, or of an organisation for those who administer it. */
+/**
+ * GET /trusted-publishers: the identities of CI jobs that the caller trusts, or that an organisation trusts, for users
+ * who administer it.
+ */
 export const listTrustedPublishers: Operation<'listTrustedPublishers', StorageContext> = async (
   context,
   input,
@@ -38,8 +44,9 @@ export const listTrustedPublishers: Operation<'listTrustedPublishers', StorageCo
 }
 
 /**
- * PUT /trusted-publishers: the same identity for the same target is stored once. Throws `invalid_request` for an issuer
- * that is not public and for claims that would trust strangers.
+ * PUT /trusted-publishers: trusts an identity of CI jobs to publish a target. The same identity for the same target is
+ * stored once. Throws `invalid_request` for an issuer that is not public, and for claims that jobs of strangers could
+ * have.
  */
 export const putTrustedPublisher: Operation<'putTrustedPublisher', AccountsContext> = async (
   context,
@@ -83,7 +90,7 @@ export const putTrustedPublisher: Operation<'putTrustedPublisher', AccountsConte
   })
 }
 
-/** DELETE /trusted-publishers/<id>: the keys that jobs got by this identity end at once. */
+/** DELETE /trusted-publishers/<id>: stops trusting an identity. Keys that CI jobs got by this identity end at once. */
 export const deleteTrustedPublisher: Operation<'deleteTrustedPublisher', StorageContext> = async (
   context,
   { id },
@@ -106,7 +113,10 @@ export const deleteTrustedPublisher: Operation<'deleteTrustedPublisher', Storage
   })
 }
 
-/** Ends the keys that jobs with this identity got, also those that another identity allows, too. */
+/**
+ * Deletes the keys that jobs with this identity got, even if another trusted identity also allows these jobs to
+ * publish.
+ */
 async function endKeysOf(trx: WriteTransaction, { owner_id, target, issuer, claims }: TrustedPublisherRow) {
   const keys = await trx
     .selectFrom('api_keys')
@@ -118,7 +128,8 @@ async function endKeysOf(trx: WriteTransaction, { owner_id, target, issuer, clai
     const proven = parseJson(identity!)
     const fits = Object.entries(parseJson(claims)).every(([name, pattern]) => {
       const value = proven.claims[name]
-      // A longer value was cut, so that it no longer shows whether it fits.
+      // A value of the maximum length may have been cut, so that it no longer shows whether it fits: its key is deleted
+      // too.
       return value !== undefined && (value.length >= shownClaimMax || matchesExactly(pattern, value))
     })
     return proven.issuer === issuer && fits && limited_to!.split(' ').some((allowed) => covers(target, allowed))
@@ -130,7 +141,10 @@ function toOwner(target: string): string {
   return target.split('/', 1)[0]!
 }
 
-/** The owner of a name, if the caller decides whom the owner trusts. */
+/**
+ * The user or organisation with a name, if the caller may decide which identities this owner trusts. Throws
+ * `forbidden`.
+ */
 async function getTrusting(db: Kysely<Tables>, name: string, caller: Caller): Promise<UserRow> {
   const row = await db.selectFrom('users').selectAll().where('username', '=', name).executeTakeFirst()
   if (row?.kind === 'organisation' && row.claimed) {
@@ -161,7 +175,7 @@ async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, is
     throw invalidField('issuer', 'must be an https URL: its keys decide who may publish')
 }
 
-/** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
+/** Whether any owner trusts identities of an issuer. The node asks no other issuers for their signing keys. */
 export function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
   return hasRow(database.read, 'trusted_publishers', { issuer })
 }
@@ -170,13 +184,13 @@ export function isTrustedIssuer({ database }: StorageContext, issuer: string): P
 export interface ProvenIdentity {
   readonly issuer: string
   readonly claims: Readonly<Record<string, unknown>>
-  /** What makes the token unlike any other of its issuer. */
+  /** Identifies the token among all tokens of its issuer. */
   readonly tokenId: string
   /** In milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** A key for publishing, and what it may publish. */
+/** An API key of a CI job, and the owners or skills that it may publish. */
 interface PublishingKey {
   readonly key: string
   readonly targets: readonly string[]
@@ -185,9 +199,9 @@ interface PublishingKey {
 }
 
 /**
- * Makes a key by which an identity may publish what trusts it and belongs to `target`, for 15 minutes. `target` is an
- * owner or the full name of a skill: any user can trust a job of someone else, so the job says where it means to
- * publish. The caller of the key is the owner of the skills. Throws `forbidden`.
+ * Creates an API key with which an identity may publish the part of `target` that trusts it, for 15 minutes. `target`
+ * is an owner or the full name of a skill. The job must name its target, because any user can trust jobs of other
+ * users. Requests with the key act as the owner of the skills. Throws `forbidden`.
  */
 export async function exchangeIdentity(
   context: StorageContext,
@@ -207,7 +221,7 @@ export async function exchangeIdentity(
     if (wanted.length === 0) throw new RegistryError('forbidden', describeMisfit(target, rows, claims))
     const userId = wanted[0]!.owner_id
     const hash = hashToken(`${issuer}\n${tokenId}`)
-    // The clock of the issuer may be ahead of this one by as much as the check of the times allows.
+    // The check of the token's times allows this difference between the clocks of the issuer and this node.
     if (!(await addRow(trx, 'used_states', { hash, expires_at: proven.expiresAt + minuteMs })))
       throw new RegistryError('forbidden', 'This token was exchanged before. Ask your CI for a new one.')
     const identity = toIdentity(issuer, wanted, claims)
@@ -239,7 +253,7 @@ export async function exchangeIdentity(
   return { key, ...made }
 }
 
-/** Records a token that was refused. */
+/** Records in the audit log that a token of a CI job was refused. */
 export async function refuseExchange({ database, clock }: StorageContext, issuer: string, reason: string) {
   const [at, data] = [clock.now(), { reason: reason.slice(0, 500) }]
   await database.writer.write((trx) =>
@@ -263,8 +277,8 @@ function selectTrusting(trx: WriteTransaction, issuer: string, owner: string): P
 type ClaimPatterns = Readonly<Record<string, string>>
 
 /**
- * Claims by which issuers mark jobs whose code comes from a request to merge, perhaps of a stranger. Such jobs are
- * refused unless the owner names the claim.
+ * Claims by which issuers mark jobs of pull and merge requests, whose code may come from a stranger. Such jobs are
+ * refused unless the trusted identity names the claim.
  */
 const unreviewed: Readonly<Record<string, RegExp>> = {
   // GitHub
@@ -273,7 +287,7 @@ const unreviewed: Readonly<Record<string, RegExp>> = {
   pipeline_source: /merge_request|pull_request/,
 }
 
-/** The names of the claims that do not fit. */
+/** The names of the claims that do not fit the patterns, or that mark a job of a pull or merge request. */
 function findMismatches(patterns: ClaimPatterns, claims: ProvenIdentity['claims']): string[] {
   const wrong = Object.entries(patterns).filter(([name, pattern]) => {
     const value = toClaimText(claims, name)
@@ -285,7 +299,7 @@ function findMismatches(patterns: ClaimPatterns, claims: ProvenIdentity['claims'
   return [...wrong, ...hidden].map(([name]) => name)
 }
 
-/** The text of a claim; undefined for lists and objects, and without the claim. */
+/** The text of a claim; undefined if the claim is a list or an object, or is missing. */
 function toClaimText(claims: ProvenIdentity['claims'], name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : findNested(claims, name)
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
@@ -313,18 +327,24 @@ function describeMisfit(target: string, rows: readonly TrustedPublisherRow[], cl
   return `${target} does not trust this identity: ${shown.join(', ') || 'it trusts no job of this issuer'}. Its owner can add it with \`skillstead trust add\`.`
 }
 
-/** Whether something that is trusted with `trusted`, an owner or a skill, may publish `target`, or some skill of it. */
+/**
+ * Whether an identity that is trusted for `trusted` may publish `target` or some skill of it. Both are an owner or the
+ * full name of a skill.
+ */
 function covers(trusted: string, target: string): boolean {
   return trusted === target || target.startsWith(`${trusted}/`) || trusted.startsWith(`${target}/`)
 }
 
-/** What the key may publish: of what is trusted, the part that was asked for. */
+/** The owners or skills that the key may publish: the requested target, or the trusted skills within it. */
 function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[] {
   const all = [...new Set(rows.map((row) => (row.target.length > asked.length ? row.target : asked)))]
   return all.filter((target) => !all.some((other) => target.startsWith(`${other}/`)))
 }
 
-/** The claims that the owner named, which become public with the version. */
+/**
+ * The identity that is stored with a key: the issuer, and the claims that the trusted identities name. They become
+ * public with each version that the key publishes.
+ */
 function toIdentity(issuer: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
@@ -339,8 +359,8 @@ function toTrustedPublisher({ id, target, issuer, claims, created_by, created_at
 }
 
 /**
- * Refuses claims by which strangers could publish: without one that says whose job it is, or with a pattern in it that
- * begins before the name of the owner is complete. Throws `invalid_request`.
+ * Throws `invalid_request` for claims that jobs of strangers could have: no claim identifies the owner of the job, or
+ * only a pattern does whose `*` begins before the end of the owner's name.
  */
 function refuseWideClaims(issuer: string, claims: Readonly<Record<string, string>>): void {
   const services = Object.values(ciServices)
@@ -353,7 +373,10 @@ function refuseWideClaims(issuer: string, claims: Readonly<Record<string, string
   )
 }
 
-/** `repo:*` and `acme*` fit strangers; `acme/*`, `repo:acme/*` and `organization:acme:*` do not. */
+/**
+ * Whether a value or pattern fits only jobs of one owner: `repo:*` and `acme*` fit strangers; `acme/*`, `repo:acme/*`
+ * and `organization:acme:*` do not.
+ */
 function isNarrow(value: string): boolean {
   const star = value.indexOf('*')
   return star === -1 || /[^/:]\/$|:[^/:]+:$/.test(value.slice(0, star))

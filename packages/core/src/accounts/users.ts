@@ -28,9 +28,9 @@ export const listUsers: Operation<'listUsers', StorageContext> = async (context,
 }
 
 /**
- * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of
- * an imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
- * `name_taken`.
+ * POST /users: creates a user with a first API key, which expires no later than the administrator's key. If the name is
+ * that of an imported author, the user takes over the author's namespace. The first user of a node becomes an
+ * administrator on the Enterprise plan by default. Throws `name_taken`.
  */
 export const createUser: Operation<'createUser', AccountsContext> = async (context, input, caller) =>
   context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
@@ -39,7 +39,7 @@ export const createUser: Operation<'createUser', AccountsContext> = async (conte
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   return context.database.writer.write(async (trx) => {
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
-    // The first key has no maker, and so does not expire.
+    // No API key creates the first key, so the first key does not expire.
     const { keyExpiresAt: _, ...created } = await insertUserWithKey(context, trx, { username }, caller)
     return created
   })
@@ -73,7 +73,7 @@ export const updateUser: Operation<'updateUser', StorageContext> = async (contex
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
   return context.database.writer.write(async (trx) => {
-    // Only what was given is set, so that two changes at the same time undo nothing of each other.
+    // Only the given fields are set, so that concurrent changes of different fields do not overwrite each other.
     const changed = await trx
       .updateTable('users')
       .set((eb) => ({
@@ -110,12 +110,12 @@ const selectById = compileQuery((db, param: Param<{ id: string }>) =>
   db.selectFrom('users').select('id').where('id', '=', param('id')),
 )
 
-/** The columns of a new row of `users`. */
+/** The values of a new row of `users` that the caller of {@link claimName} chooses. */
 type NewUser = Pick<UserRow, 'username' | 'plan' | 'role' | 'kind'> & { readonly now: number }
 
 /**
- * Creates a user or an organisation, or hands the namespace of an imported author over if `mayClaim` is set. Throws
- * `name_taken`.
+ * Creates a user or an organisation. With `mayClaim`, the name may be that of an imported author, whose namespace is
+ * then handed over. Throws `name_taken`.
  */
 export async function claimName(
   trx: WriteTransaction,
@@ -147,7 +147,7 @@ export async function renameUser(trx: WriteTransaction, userId: string, displayN
   await trx.updateTable('users').set({ display_name: displayName }).where('id', '=', userId).execute()
 }
 
-/** Stores the address for the notices of a user; null for none. */
+/** Stores the e-mail address to which notices for a user are sent; null removes the address. */
 export async function setEmail(trx: WriteTransaction, userId: string, email: string | null): Promise<void> {
   await trx.updateTable('users').set({ email }).where('id', '=', userId).execute()
 }
@@ -157,7 +157,7 @@ function requireFreeName(username: string): void {
   throw new RegistryError('name_taken', `'${username}' is reserved for a page of the node. Choose another username.`)
 }
 
-/** Whether no user of the node can sign in. Authors of imported skills cannot sign in. */
+/** Whether the node has no users. Authors of imported skills, who cannot sign in, do not count. */
 export async function isWithoutUsers(db: Kysely<Tables>): Promise<boolean> {
   return !(await hasRow(db, 'users', { claimed: 1 }))
 }

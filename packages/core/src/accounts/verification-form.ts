@@ -4,7 +4,7 @@ import { type ListedVerification, toTimestamp, type Verification } from '@skills
 import { invalidField } from '../kernel/field-errors.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 
-/** A verification as its owner sees it. */
+/** The form of a verification for the user who requested it. */
 export function toVerification(row: VerificationRow): Verification {
   return {
     id: row.id,
@@ -16,7 +16,7 @@ export function toVerification(row: VerificationRow): Verification {
   }
 }
 
-/** A verification in a list. */
+/** The form of a verification in a list: with the user, the proof and the note of an administrator or a check. */
 export function toListedVerification(row: VerificationRow & { username: string }): ListedVerification {
   const { username, proof, note } = row
   return { ...toVerification(row), username, proof, note, createdAt: toTimestamp(row.created_at) }
@@ -65,7 +65,7 @@ function normalizeDomain(proof: string): string {
   return domain
 }
 
-/** The account in a GitHub URL: only it can publish content there. */
+/** The GitHub account in a URL: only this account can publish content under the URL. */
 const account = '[A-Za-z0-9][A-Za-z0-9-]{0,38}'
 const step = '[A-Za-z0-9_.+~-]+'
 const raw = String.raw`^https://raw\.githubusercontent\.com/${account}/${step}/refs/heads/${step}(?:/${step})+$`
@@ -74,8 +74,8 @@ const rawPattern = new RegExp(raw)
 const gistPattern = new RegExp(gist)
 
 /**
- * GitHub serves commits of a fork under the URL of the original, so only content of a branch counts. The revision in a
- * gist's URL is removed for the same reason.
+ * GitHub serves commits of a fork under the URL of the original repository, so only URLs of a branch are accepted. The
+ * revision in a gist's URL is removed for the same reason.
  */
 function normalizeGithub(proof: string): string {
   // A URL that the parser has to normalise (dot segments, for example) might be read differently by GitHub.

@@ -21,8 +21,8 @@ import { recordAudit } from '../log/audit.ts'
 import type { Outgoing } from '../http/outgoing.ts'
 
 /**
- * Maximum number of verifications that a user may begin per day. Each is stored, and requests a URL that the user
- * chose.
+ * Maximum number of verifications that a user may begin per day. Each verification is stored, and makes the node
+ * request a URL that the user chose.
  */
 const perDayMax = allowances.verification.limit
 
@@ -98,7 +98,7 @@ function refuseTooManyVerifications(rows: readonly VerificationRow[], now: numbe
 
 /**
  * Finds the token of the user's pending verifications, which share one token. The token of an earlier verification of
- * the same proof is not reused, because it may still be published there.
+ * the same proof is not reused, because it may still be published at the proof's location.
  */
 function findProofToken(rows: readonly VerificationRow[], method: ProofMethod, proof: string): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
@@ -204,7 +204,10 @@ async function settleVerification(
 }
 
 const topic = 'verification'
-/** DNS changes may take a day to be visible. A user who waits at the dashboard can request a check at once. */
+/**
+ * Delays between the scheduled checks of a proof: DNS changes may take a day to be visible. A user who waits at the
+ * dashboard can request a check at once.
+ */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 
 const proofBytesMax = 64 * 1024
@@ -217,7 +220,7 @@ export function handleVerifications(context: AccountsContext): void {
     async handle({ id, again }, attempt) {
       const isLast = again !== true && attempt > retryDelaysMs.length
       const missing = await checkProof(context, String(id), isLast)
-      // A check on request is not retried; the scheduled retries continue.
+      // A check that the user requested is not retried; the scheduled retries continue.
       if (missing !== undefined && !isLast && again !== true) throw new Error(missing)
     },
     async afterwards(trx, ended) {
@@ -228,8 +231,8 @@ export function handleVerifications(context: AccountsContext): void {
 }
 
 /**
- * Schedules the series of checks of a pending verification, and with `again` one more check now. An administrator
- * decides manual verifications.
+ * Schedules the series of checks of a pending verification, and with `again` one more check now. Manual verifications
+ * are not checked: an administrator decides them.
  */
 async function enqueueCheck(
   context: AccountsContext,
@@ -263,8 +266,8 @@ function enqueueSingleCheck(context: AccountsContext, trx: WriteTransaction, id:
 }
 
 /**
- * Checks once. Returns why the proof was not found; undefined if it was found or the verification is not pending any
- * more.
+ * Checks a proof once. Returns why the proof was not found; undefined if it was found or the verification is not
+ * pending any more.
  */
 async function checkProof(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
   const row = await findPendingVerification(context.database.read, id)
@@ -331,8 +334,8 @@ async function findMissingInFile(context: AccountsContext, row: VerificationRow,
 }
 
 /**
- * Errors of the registry's HTTP client reveal no internals. An error because this node shuts down says nothing about
- * the proof, so it is rethrown.
+ * The reason why a proof could not be read: the message of an error of the registry's HTTP client, which reveals no
+ * internals. Other errors are rethrown, also the error that this node shuts down, which says nothing about the proof.
  */
 function toMissReason(error: unknown): string {
   if (error instanceof RegistryError && error.code !== 'shutting_down') return error.message

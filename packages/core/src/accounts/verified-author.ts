@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
 import type { ProofMethod } from './verification-form.ts'
 
-/** The methods and subjects of a user's verifications, ordered by method. */
+/** The methods and subjects of the verifications that a user has completed, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
   const rows = await db
     .selectFrom('verifications')
@@ -18,13 +18,13 @@ export async function readVerifications(db: Kysely<Tables>, userId: string): Pro
     .map(([, row]) => ({ method: row.method, subject: toVerifiedSubject(row) }))
 }
 
-/** The GitHub account or domain that was verified. The statement of a manual verification is private. */
+/** The verified domain or GitHub account; null for a manual verification, whose statement is private. */
 function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
   if (method === 'manual') return null
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }
 
-/** The verification methods of users, ordered by name; users who are not verified are absent. */
+/** The methods by which users are verified, ordered by name, by user id. Users who are not verified are absent. */
 export async function readVerifiedMethods(db: Kysely<Tables>, userIds: readonly string[]) {
   const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods

@@ -29,8 +29,8 @@ const rowsMax = 500
 const actionsStored = 200
 
 /**
- * Records actions of an agent, and updates when it was last seen, its counters and its trust score; without actions, the
- * agent was only seen. Returns the new row.
+ * Records actions of an agent, and updates its counters, its trust score and when it was last seen. Without actions,
+ * the agent was only seen. Returns the new row.
  */
 export async function recordActions(
   trx: WriteTransaction,
@@ -84,7 +84,7 @@ export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: 
   return changeAgent(trx, agent.id, { user_id: userId, helpful_count })
 }
 
-/** Counts the votes by users other than the one that the agent is linked to. */
+/** Counts the helpful votes for an agent's reviews, without votes of the user to whom the agent is being linked. */
 function countHelpful(trx: WriteTransaction, agentId: string, userId: string): Promise<number> {
   const votes = trx
     .selectFrom('agent_review_votes')

@@ -27,7 +27,10 @@ export async function admitAgent(context: CommunityContext, agentKey: string, op
   if (!agent) await context.addressLimits.require('agent', options.address)
 }
 
-/** The calling agent, and whether its token was correct. Links an authenticated agent to the caller's user. */
+/**
+ * The agent with a key, if it is registered, and whether the request has its token. Links an authenticated agent to the
+ * caller's user.
+ */
 export async function recognizeAgent(
   trx: WriteTransaction,
   agentKey: string,
@@ -129,7 +132,10 @@ const sortColumns = {
   reviews: 'review_count',
 } as const
 
-/** GET /agents: highest trust first, then by key, so that pages never overlap. */
+/**
+ * GET /agents: sorted by trust score (default), last activity, publishes or reviews, highest first, then by key, so
+ * that pages never overlap.
+ */
 export const listAgents: Operation<'listAgents', StorageContext> = async (context, input) => {
   const { sort, platform } = input
   const agents = context.database.read

@@ -9,7 +9,9 @@ import { addFacts, areNoFacts, factNames, type Facts, noFacts, pickFacts } from 
 
 export type Author = Readonly<Pick<StandingRow, 'user_id' | 'username'>>
 
-/** The inputs from which a standing is computed. */
+/**
+ * The standing of an author: the facts and verifications from which the reputation score and the badges are computed.
+ */
 export interface Standing extends Author {
   readonly facts: Facts
   readonly verified: readonly ProofMethod[]
@@ -17,7 +19,7 @@ export interface Standing extends Author {
 
 /**
  * Adds differences to the stored facts of authors, one per author, and updates their scores and badges. Skips zero
- * differences; the others need one read and one write query, for any number of authors.
+ * differences. Reads the standings of all authors with one query and writes them with another.
  */
 export async function addToStandings(
   trx: WriteTransaction,
@@ -64,7 +66,7 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
   else if (row) await upsertStandings(trx, rows).execute()
 }
 
-/** Compiled once: every publish changes one standing. */
+/** These queries are compiled once, because every publish changes one standing. */
 const selectStanding = compileQuery((db, param: Param<{ userId: string }>) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', param('userId')),
 )

@@ -62,18 +62,18 @@ export const pointUnits = 1000
 /**
  * The complete formula; a test keeps it equal to docs/reputation.md. Values that grow with use approach `most` and
  * never exceed it; half of it is reached at `halfAt`. So no number of downloads, which anyone can generate, outweighs
- * the ratings of thirty people with accounts. All maxima add up to 1000.
+ * the ratings of thirty people with accounts. The maxima without the penalties add up to 1000.
  */
 export const formula = {
   downloads: { most: 150, halfAt: 2000 },
   stars: { most: 250, halfAt: 20 },
   /**
-   * `halfAt` is in review points: a rating adds one for each half star above three and subtracts one for each below;
-   * fractions count.
+   * `halfAt` is in review points: a rating adds one point for each half star above three and subtracts one for each
+   * half star below; fractions count.
    */
   reviews: { most: 250, halfAt: 20 },
   verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
-  /** Points for the share of skills with the property; fewer points if the author has few skills. */
+  /** Points for the share of skills that are portable, or well described; fewer points if the author has few skills. */
   quality: { portable: { most: 100, halfAt: 4 }, described: { most: 100, halfAt: 4 } },
   penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
 } as const

@@ -22,7 +22,10 @@ export interface CountingParts {
   readonly recordInstallers: boolean
 }
 
-/** Counters of downloads and installs, collected in memory and written in batches: a use costs a map entry, no commit. */
+/**
+ * Counters of downloads and installs, which are collected in memory and written in batches, so that counting a use
+ * needs no commit.
+ */
 export interface DownloadCounters extends DownloadCounter {
   /** Writes the collected counts. */
   flush(): Promise<void>
@@ -33,7 +36,7 @@ export interface DownloadCounters extends DownloadCounter {
 interface Gathered {
   /** Downloads by keys of `toUseKey`. */
   readonly uses: Map<string, number>
-  /** Downloads and installs of versions by kind of client, by these three. */
+  /** Downloads and installs by skill, day, version and kind of client. */
   readonly details: Map<string, CountedUse>
   /** Installs to report to an upstream, by skill id. */
   readonly mirrored: Map<string, MirroredInstalls>
@@ -41,7 +44,7 @@ interface Gathered {
   readonly installers: Map<string, Installer>
 }
 
-/** The contract requires counters to be visible within a second. */
+/** The API contract requires that counts are visible within a second. */
 const flushMs = 400
 
 export function createDownloadCounters(parts: CountingParts, seen: SeenUses): DownloadCounters {
@@ -49,7 +52,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
   let gathered = createGathered()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
-  /** Pending queries to other nodes whether a use is the first of its day. */
+  /** Pending queries of the database that the nodes share: whether a use is the first of its day. */
   const asking = new Set<Promise<boolean>>()
 
   /** Flushes run one after another, so that callers also wait for a flush that the timer started. */
@@ -80,7 +83,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
     }
   }
 
-  /** Counts that could not be written are collected again for the next flush. */
+  /** Collects counts for the next flush, also counts that a flush could not write. */
   function gather(add: (to: Gathered) => void): void {
     add(gathered)
     timer ??= setTimeout(() => void flush(), flushMs)
@@ -167,9 +170,12 @@ function sumInstalls(uses: Iterable<CountedUse>): Map<string, number> {
   return sums
 }
 
-/** Determines whether a use is the first of a skill from an address on a day (UTC); others do not count. */
+/** Determines whether a use is the first of a skill from an address on a day (UTC); later uses do not count. */
 interface SeenUses {
-  /** Records the use. Returns a promise if other nodes must be asked. Always true without an address. */
+  /**
+   * Records the use. Returns a promise if the database that the nodes share must be asked. Always true without an
+   * address.
+   */
   isFirst(
     use: 'download' | 'install',
     skillId: string,
@@ -179,13 +185,14 @@ interface SeenUses {
 }
 
 /**
- * The maximum number of records, about 100 bytes each. Above it the oldest is evicted, and nodes do not share records.
+ * Maximum number of recorded uses, about 100 bytes each. Beyond this number, the oldest is evicted, and for the rest of
+ * the day nodes do not share new records.
  */
 const seenMax = 250_000
 
 /**
- * Stores hashes in memory, with a secret salt, so that they identify no address. With `shared`, all nodes on a database
- * count a download once in total; they store a digest that is deleted after the day.
+ * Records uses as hashes in memory, with a secret salt, so that the hashes identify no address. With `shared`, all
+ * nodes on a database count a use once in total, by a digest in the database that is deleted after the day.
  */
 export function createSeenUses(shared?: SharedLimits): SeenUses {
   const seen = new Set<string>()
@@ -205,7 +212,7 @@ export function createSeenUses(shared?: SharedLimits): SeenUses {
 
   return {
     isFirst(use, skillId, address, now) {
-      // Calls without an address are the operator's own.
+      // Calls without an address come from inside the process, and always count.
       if (address === undefined) return true
       const day = toDay(now)
       if (day !== today) {
@@ -221,7 +228,7 @@ export function createSeenUses(shared?: SharedLimits): SeenUses {
   }
 }
 
-/** If the database does not respond, each node counts separately. */
+/** Whether a use is the first on all nodes. If the database does not respond, each node counts separately. */
 async function isFirstOfAll(shared: SharedLimits, key: string, windowMs: number): Promise<boolean> {
   const state = await shared.take(key, { points: 1, windowMs, share: 1, isOnce: true })
   return state === undefined || !state.exceeded

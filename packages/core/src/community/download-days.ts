@@ -21,8 +21,9 @@ import { listedCondition } from '../visibility/conditions.ts'
 import { requireRight } from '../visibility/rights.ts'
 
 /**
- * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
- * event for each owner who subscribes. Returns the downloads that did not fit into this transaction.
+ * Adds downloads to the counters of skills and days and to the reputation of owners. Appends one entry to the change
+ * sequence for all skills, and enqueues events for owners who subscribe to downloads. Returns the counted downloads by
+ * skill, and the downloads that did not fit into this transaction.
  */
 export async function countDownloads(
   trx: WriteTransaction,
@@ -43,8 +44,8 @@ export async function countDownloads(
 }
 
 /**
- * Credits downloads, by skill id, to owners of skills that count for reputation. Runs continuously while a node is
- * used: three constant statements for any number of skills.
+ * Adds downloads, by skill id, to the reputation of owners, for skills that count for reputation. Runs continuously
+ * while a node is used, so it takes three statements for any number of skills, apart from changed badges.
  */
 async function creditDownloads(
   trx: WriteTransaction,
@@ -68,7 +69,7 @@ async function creditDownloads(
     where standings.user_id = added.id and scored.id = added.id`.execute(trx)
 }
 
-/** The downloads, per owner, of skills that count. Their owners have a standing. */
+/** The downloads per owner, of skills that count for reputation. Each such owner has a row in `standings`. */
 async function readAddedByOwner(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n
@@ -88,7 +89,8 @@ const hoursOfDay = 24
 
 /**
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
- * last. Counts by version are as public as their total; owners may group them by client too.
+ * last. Callers who may read the skill may group the counts by version; only those who may manage it may group them by
+ * client.
  */
 export const showDownloads: Operation<'getDownloads', StorageContext> = async (context, { name, days, by }, caller) => {
   const skill = await getSkill(context, name, caller)
@@ -100,7 +102,7 @@ export const showDownloads: Operation<'getDownloads', StorageContext> = async (c
   const installs = await readInstalls(context.database, id, wanted)
   const shown = wanted.map((day) => ({
     day: toDate(day),
-    // Installs count as downloads; days from before daily counting have only installs.
+    // An install counts as a download, too. Days from before downloads were counted by day have only installs.
     downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
     installs: installs.get(day) ?? 0,
   }))
@@ -110,12 +112,13 @@ export const showDownloads: Operation<'getDownloads', StorageContext> = async (c
   return { days: shown, total: totals.downloads, ...(groups && { groups }) }
 }
 
-/** Maximum groups in a response; the group `other` has the rest. */
+/** Maximum number of groups in a response; the group `other` has the rest. */
 const groupsMax = 50
 
 /**
- * Downloads and installs by version or client, most downloads first. The group `other` comes last; it has what clients
- * reported to `POST /track`, which names no version, and what was counted before groups were.
+ * Downloads and installs by version or client, most downloads first. The group `other` comes last. It has the counts of
+ * further groups, the installs that clients reported to `POST /track`, which names no version, and the counts from
+ * before groups were stored.
  */
 async function readGroups(
   { dialect, read }: Database,
@@ -146,7 +149,7 @@ async function readDownloads({ dialect, read }: Database, skillId: string, days:
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
-/** Reads both tables in one statement, because hourly buckets are merged into days concurrently. */
+/** Reads the installs by day and by hour in one statement, because hours are merged into days concurrently. */
 async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<ByDay> {
   const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
   const { rows } = await sql<{ day: number; n: number }>`
@@ -160,8 +163,8 @@ async function readInstalls({ dialect, read }: Database, skillId: string, days: 
 }
 
 /**
- * Compares with each number separately: the key begins with the time, so a range of times would read the rows of all
- * skills.
+ * Whether a column has one of the numbers. Compares with each number separately: the primary key begins with the day or
+ * hour, so a range would read the rows of all skills.
  */
 function isOneOfNumbers(dialect: Dialect, column: string, numbers: readonly number[]) {
   const json = JSON.stringify(numbers)
@@ -170,7 +173,7 @@ function isOneOfNumbers(dialect: Dialect, column: string, numbers: readonly numb
     : sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)::bigint))`
 }
 
-/** A year and the current day: the API returns no more. */
+/** Number of days whose counts are stored: a year and the current day. The API returns no more. */
 const keptDays = 366
 
 /** A day as whole days since 1970, in UTC. */
@@ -204,7 +207,7 @@ export async function addDetails(trx: WriteTransaction, dialect: Dialect, uses: 
       installs = download_details.installs + excluded.installs`.execute(trx)
 }
 
-/** Deletes days that the API no longer returns. */
+/** Deletes counts of days that the API no longer returns, and last installs of users on these days. */
 export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   const oldest = toDay(clock.now()) - keptDays
   await database.writer.write(async (trx) => {

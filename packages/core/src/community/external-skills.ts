@@ -25,12 +25,12 @@ import { hourMs, minuteMs, systemClock } from '../kernel/clock.ts'
 import type { CommunityContext } from './community-context.ts'
 
 /**
- * POST /external, for administrators: indexes a skill, or updates the given fields of an indexed one, and schedules a
- * scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
+ * POST /external, for administrators: adds a skill to the index of external skills, or updates the given fields of an
+ * indexed one, and schedules a scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
  */
 export const addExternal: Operation<'addExternal', AccountsContext> = async (context, input, caller) => {
   const source = parseSource(input.url)
-  // Repository hosts are known, so long lists need no DNS query per line.
+  // The hosts of repositories are known to be public, so adding many skills needs no DNS query for each.
   if (source.repoUrl === '') await context.outgoing.requirePublic(source.candidates[0]!, 'url')
   return context.database.writer.write(async (trx) => {
     const indexed = trx.selectFrom('external_skills').selectAll().where('url', '=', source.url)
@@ -54,7 +54,7 @@ export const deleteExternal: Operation<'deleteExternal', StorageContext> = async
   })
 }
 
-/** Adds a skill to the index; fields that are not given come from its source. */
+/** Adds a skill to the index. Default of the name and the author: those of its source. */
 export async function insertExternal(
   trx: WriteTransaction,
   source: ExternalSource,
@@ -169,7 +169,7 @@ function refuseScanInput(): RegistryError {
   return new RegistryError('invalid_request', 'Specify either url or content, not both.', { errors })
 }
 
-/** The URL's file name if printable: after a redirect, the host chooses the name. */
+/** The file name in the URL if it is printable, else SKILL.md: after a redirect, the host chooses the URL. */
 function toScannedPath(address: string): string {
   const name = unescape(new URL(address).pathname.split('/').at(-1)!)
   return /^[^\p{C}/\\]+\.\w+$/u.test(name) ? name : 'SKILL.md'
@@ -225,7 +225,7 @@ async function fillMissingFields(trx: WriteTransaction, row: ExternalSkillRow, s
 
 const nameCharactersMax = 128
 
-/** Text that both databases can store and that is safe to display. */
+/** One line of text that SQLite and PostgreSQL can store and that is safe to display. */
 function toPrintableLine(text: string, charactersMax: number): string {
   return text
     .slice(0, charactersMax)
@@ -235,7 +235,7 @@ function toPrintableLine(text: string, charactersMax: number): string {
 }
 
 const skillBytesMax = 10 * 1024 * 1024
-/** Timeout for all candidates together. */
+/** Timeout in milliseconds for all candidate URLs of a source together. */
 const readMs = 10_000
 
 /**
@@ -277,7 +277,10 @@ function decodeWithMark(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A repository's single SKILL.md must not be returned for every name that a caller asks for. */
+/**
+ * Whether a candidate is the root SKILL.md of a repository and has another name than the requested one: it must not be
+ * returned for every name that a caller asks for.
+ */
 function isOtherSkill({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
   if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
   const { name, nameSlug } = readSkillFields(parseSkillMd(text))
@@ -285,8 +288,8 @@ function isOtherSkill({ rootIfNamed, candidates }: ExternalSource, candidate: st
 }
 
 /**
- * Reads the SKILL.md at an address without a registry, with the same restrictions: public hosts only, unless `outgoing`
- * allows others. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
+ * Reads the SKILL.md at a URL without a registry, with the same restrictions: public hosts only, unless `options` allow
+ * other networks. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
  */
 export async function readExternalText(url: string, options: OutgoingOptions = {}) {
   const source = parseSource(url)

@@ -264,7 +264,7 @@ function encodePath(path: readonly string[]): string {
   return path.map(encodeURIComponent).join('/')
 }
 
-/** A parsed http(s) URL without hidden parts. */
+/** A parsed http(s) URL that has passed the checks of {@link parseSourceUrl}. */
 interface SourceUrl {
   readonly url: URL
   /** The decoded segments of the path as written: the URL parser would silently resolve `..`. */

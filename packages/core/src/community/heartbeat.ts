@@ -18,8 +18,8 @@ import { recommend } from './recommendations.ts'
 const nextHeartbeatSeconds = 3600
 
 /**
- * POST /heartbeat: what an agent should know about its installed skills, and which others it might want. The number of
- * queries does not grow with the number of skills. Writes only if the agent sends its token.
+ * POST /heartbeat: updates for an agent's installed skills, and recommendations of other skills. The number of queries
+ * does not grow with the number of skills. Writes only if the agent sends its token.
  */
 export const heartbeat: Operation<'heartbeat', StorageContext> = async (context, input, caller, options = {}) => {
   requireOwnPlatform(input)
@@ -60,7 +60,7 @@ function dropVersionPrefix(text: string): string {
   return isVersion(bare) ? bare : text
 }
 
-/** The agent if its token was correct; an unauthenticated claim is ignored. */
+/** The agent, if the request has its token; an agent key without a token is ignored. */
 async function findAuthenticAgent(
   { database }: StorageContext,
   { agentKey }: Input<'heartbeat'>,
@@ -106,8 +106,8 @@ async function readStoredSet(db: Kysely<Tables>, agentId: string): Promise<Store
 }
 
 /**
- * Stores the differences between an agent's reported and stored skills, and that it was seen. `unseenIds`: reported
- * skills that the agent may not see now but may still have installed.
+ * Stores the differences between an agent's reported and stored skills, and when the agent was seen. `unseenIds`:
+ * reported skills that the agent may not see now but may still have installed.
  */
 async function recordInstalls(
   context: StorageContext,
@@ -161,7 +161,10 @@ function compareInstalls(agent: AgentRow, stored: StoredSet, installed: Installe
   }
 }
 
-/** Only installs by users' agents count, except of the users' own skills: anyone can register agents. */
+/**
+ * Whether an install counts: only installs by agents that are linked to a user count, except of the user's own skills,
+ * because anyone can register agents.
+ */
 function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
   return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
 }

@@ -43,7 +43,7 @@ const isReasonOf: { [K in UpdateReason]: (installed: InstalledSkill) => boolean 
   outdated: ({ skill, item }) => isOutdated(item.version, skill.latest_version),
 }
 
-/** The entries about an agent's skills, one per skill, in the order of the request. */
+/** The updates for an agent's installed skills, at most one per skill, in the order of the request. */
 export async function listUpdates(
   context: StorageContext,
   installed: readonly InstalledSkill[],
@@ -80,13 +80,16 @@ function isWorse(reason: UpdateReason, than: UpdateReason): boolean {
   return updateReasons.indexOf(reason) < updateReasons.indexOf(than)
 }
 
-/** A version that cannot be compared counts as old. A version newer than the registry's is the agent's own choice. */
+/**
+ * Whether an installed version is outdated. Text that is no version is outdated if it differs from the latest version.
+ * A version newer than the latest one is not outdated, since the agent chose it.
+ */
 function isOutdated(version: string, latest: string): boolean {
   if (latest === '') return false
   return isVersion(version) ? compareVersions(latest, version) > 0 : version !== latest
 }
 
-/** Selects only the versions with a problem and those that require something; most versions have and require nothing. */
+/** Selects only versions that have a problem or may require other skills; most versions have and require nothing. */
 const selectVersions = compileListQuery((db, param: Param<{ had: Iterable<readonly unknown[]> }>, lists) =>
   db
     .selectFrom(lists.table(param('had')).as('had'))
@@ -102,7 +105,7 @@ const selectVersions = compileListQuery((db, param: Param<{ had: Iterable<readon
     ),
 )
 
-/** The problems and requirements of an agent's versions, with their positions in the list. */
+/** The problems and requirements of the installed versions, each with its position in `installed`. */
 async function readVersions({ database }: StorageContext, installed: readonly InstalledSkill[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
@@ -209,13 +212,16 @@ const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly 
 /** Reasons to install the latest version. */
 const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked', 'recalled'])
 
-/** What users report about the latest version of a skill. */
+/**
+ * A comparison of the latest version of a skill by users: `voices` users report that it does worse than the version
+ * `than`.
+ */
 interface Worse {
   readonly than: string
   readonly voices: number
 }
 
-/** Selects only the latest versions that do worse than a version that is still offered; few do. */
+/** Selects only latest versions that, according to users, do worse than a version that is still offered; few do. */
 const selectWorse = compileListQuery((db, param: Param<{ latest: Iterable<readonly unknown[]> }>, lists) =>
   db
     .selectFrom(lists.table(param('latest')).as('one'))
@@ -232,8 +238,8 @@ const selectWorse = compileListQuery((db, param: Param<{ latest: Iterable<readon
 )
 
 /**
- * The versions than which latest versions do worse, by skill id, of the outdated skills. A recalled or yanked version is
- * to be replaced in any case, and no one may keep users from that.
+ * For outdated skills, by skill id: the version than which the latest version does worse. Recalled and yanked versions
+ * are left out, because users must replace them in any case.
  */
 async function readWorse({ database }: StorageContext, findings: readonly UpdateFinding[]) {
   const latest = findings.flatMap(({ skill, reason }) =>
@@ -272,8 +278,8 @@ async function readWidenings({ database }: StorageContext, findings: readonly Up
 }
 
 /**
- * What is new, in numbers only: agents read this sentence, and the names of what a version accesses are its author's
- * text.
+ * The access that an update adds, in numbers only: agents read this sentence, and the names of what a version accesses
+ * are its author's text.
  *
  * @example ' Review it first: although it is a patch, it newly uses 1 command and 2 hosts.'
  */
@@ -303,7 +309,10 @@ const namedMax = 5
 /** `owner/name` in a text, but not as part of a URL or path. */
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
-/** Reasons to replace a skill rather than update it. A yank or recall is such a reason only if there is no other version. */
+/**
+ * Reasons to replace a skill rather than update it. A yank or recall is such a reason only if there is no other
+ * version.
+ */
 const leaving: { [K in UpdateReason]?: true } = { taken_down: true, flagged: true, deprecated: true }
 const withdrawing: { [K in UpdateReason]?: true } = { yanked: true, recalled: true }
 
@@ -378,7 +387,10 @@ const selectForks = compileListQuery(
       .where('place', '=', (eb) => eb.lit(1)),
 )
 
-/** A fork stores the name that its source had when it was forked. */
+/**
+ * The best fork of each skill, by skill id. Also finds forks by former names of a skill, since a fork stores the name
+ * that its source had when it was forked.
+ */
 async function findForks({ database }: StorageContext, left: readonly UpdateFinding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))

@@ -31,7 +31,10 @@ export const listInstallers: Operation<'listInstallers', CommunityContext> = asy
   return { recorded: context.recordInstallers === true, installers, ...paging }
 }
 
-/** Stores the last installs. Calls inside the process may be of no user of the registry; these are left out. */
+/**
+ * Stores the last installs of users. Rows without an enabled user are left out: calls inside the process may have a
+ * caller who is no user of the registry.
+ */
 export async function putInstallers(trx: WriteTransaction, dialect: Dialect, rows: readonly Installer[]) {
   const columns = { skill_id: 'text', user_id: 'text', version: 'text', day: 'whole' } as const
   await sql`insert into installers (skill_id, user_id, version, day)

@@ -27,7 +27,7 @@ interface FoundSkill {
 /** A skill that an agent reports as installed. */
 type InstalledItem = Input<'heartbeat'>['installedSkills'][number]
 
-/** Why an agent should act on an item. */
+/** Why an agent should act on an installed skill. */
 export type UpdateReason = (typeof updateReasons)[number]
 
 export type VersionFault = 'dangerous' | 'recalled' | 'yanked' | 'drifted'
@@ -43,7 +43,7 @@ export interface InstalledSkill extends FoundSkill {
   readonly withdrawn?: { readonly fullName: string; readonly range: string } | undefined
 }
 
-/** An item that the agent should act on. */
+/** An installed skill that the agent should act on. */
 export interface UpdateFinding extends InstalledSkill {
   readonly reason: UpdateReason
 }
@@ -99,7 +99,7 @@ export async function lookUpSkills(context: StorageContext, names: ReadonlySet<s
   return { found, unseenIds }
 }
 
-/** A short name means the caller's own skill first. */
+/** The full name that each name may mean: a short name means the caller's own skill first. */
 function toNamedFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, string> {
   const fullNames = new Map<string, string>()
   for (const name of names) {
@@ -123,8 +123,8 @@ export function isFlagged(skill: Pick<KnownSkill, 'moderation'>): boolean {
 
 /**
  * Whether a skill may be recommended or offered as a replacement: it is public, not deprecated or flagged, the scan of
- * its latest version and its score (which covers metadata) are `safe`, and no version is quarantined. Without
- * parameters, for cached queries.
+ * its latest version and its score (which covers metadata) are `safe`, and no version is quarantined. The condition has
+ * no parameters, so that compiled queries can contain it.
  */
 export const offered = sql<SqlBool>`${listedCondition} and skills.deprecated = 0 and skills.moderation <> 'flagged'
   and skills.security_score >= ${sql.lit(safeScoreMin)}
@@ -152,7 +152,7 @@ export async function keepOffered(
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }
 
-/** The authenticated caller, which is not compared with its own earlier reports. */
+/** The agent and the caller of a heartbeat. Their own stored skills do not count as those of similar agents. */
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet

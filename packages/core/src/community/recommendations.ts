@@ -13,7 +13,7 @@ import { isListedRow, publicCondition } from '../visibility/conditions.ts'
 type Recommendation = HeartbeatResult['recommendations'][number]
 
 const recommendationsMax = 10
-/** Candidates examined: many of the skills that agents have may be private. */
+/** Maximum number of candidates that are examined: many of the skills that agents have may be private. */
 const candidatesMax = 200
 
 /** The score ranges of the sources: agents first, then packs, then popularity. */
@@ -24,8 +24,8 @@ const bands = {
 } as const
 
 /**
- * Skills that fit the installed ones, best first. All are public and safe, and skills that only a few others have are
- * left out, so that no caller learns what a certain agent has.
+ * Skills that fit the installed ones, best first. All are public and safe. Of the skills of similar agents, only those
+ * that agents of several users have are suggested, so that no caller learns what a certain agent has.
  */
 export async function recommend(context: StorageContext, installed: readonly KnownSkill[], asker: Asker) {
   const has = new Set(installed.map(({ id }) => id))
@@ -248,7 +248,7 @@ async function suggestFromPacks({ database }: StorageContext, installed: readonl
   return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
     const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    // Count only members that everyone may see: the score would otherwise reveal the number of the others.
+    // Count only members that everyone may see: the score would otherwise reveal the number of private members.
     const seen = new Set([...installedIds, ...all.map(({ skill_id }) => skill_id)])
     const share = installedIds.length / seen.size
     return all.map(({ skill_id }) => ({
@@ -293,12 +293,15 @@ function groupByPack(holdings: Awaited<ReturnType<typeof selectHoldings>>): Inst
 }
 
 const categoriesMax = 3
-/** The maximum number of recommendations in a response. */
+/** Maximum number of popular skills that one query returns. */
 const skillsMax = 10
 
 type NamedSuggestion = Suggestion & { readonly fullName: string }
 
-/** The most downloaded skills in the categories of the installed skills, or on the node if they have none. */
+/**
+ * The most downloaded skills in the categories of the installed skills, or on the node if no installed skill has a
+ * category.
+ */
 async function suggestPopular(
   { database }: StorageContext,
   installed: readonly KnownSkill[],
@@ -342,7 +345,7 @@ const selectPopularOf = compileListQuery((db, param: Param<Excluded & { category
 )
 
 interface Excluded {
-  /** Skills. */
+  /** The ids of skills that are left out. */
   readonly ids: Iterable<string>
   /** Users whose forks are left out. */
   readonly userIds: Iterable<string>

@@ -10,8 +10,8 @@ import { isListedToAll } from '../visibility/decisions.ts'
 
 /**
  * Credits a skill with other users' contributions, and its owner too if the skill counts for the owner's reputation.
- * The caller must leave out contributions by owners and their own agents. `downloads` is only passed on to the owner;
- * the skill's own count is written separately.
+ * The caller must leave out contributions by owners and their own agents. `downloads` only counts for the owner's
+ * reputation; the skill's download counter is written separately.
  */
 export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
   const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
@@ -34,7 +34,7 @@ async function findRatedSkill(trx: WriteTransaction, skillId: string) {
   return skill && isListedToAll(skill) ? skill : undefined
 }
 
-/** Updates the standing of the owner, or of both owners, after a change of a skill. */
+/** Updates the standing of a skill's owner after a change of the skill, or of both owners after a transfer. */
 export function changeStanding(
   trx: WriteTransaction,
   { before, skill: after, at }: { before: SkillRow | undefined; skill: SkillRow; at: number },
@@ -52,8 +52,8 @@ export function changeStanding(
 }
 
 /**
- * Recounts other users' contributions to a skill, without its owner's standing: for a transfer, after which those of
- * the new owner no longer count and those of the old owner do.
+ * Recounts other users' contributions to a skill after a transfer: those of the new owner no longer count, and those of
+ * the old owner now do. The standings of the owners are not changed.
  */
 export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
   const credits = (await countCredits(trx, skillId)).get(skillId)!
@@ -66,10 +66,13 @@ function toSkillAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
 
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
-/** The neutral rating. A review is worth its half stars above or below it. */
+/** The neutral rating. A review is worth the half stars of its rating above or below the neutral one. */
 const neutralRating = 3
 const unitsPerStar = 2 * pointUnits
-/** Rounded to integers per review, so that incremental counting and a recount give the same result. */
+/**
+ * The sum of review points. The points of each review are rounded to integers, so that incremental counting and a
+ * recount give the same result.
+ */
 const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
 
 /** Counts other users' stars and reviews, each user once, of one skill or of all skills that have any. */
@@ -83,8 +86,8 @@ export async function countCredits(db: Kysely<Tables>, skillId?: string): Promis
 
 /**
  * The review part of {@link countCredits}. Of each user, one review per skill counts: their own, else the first by one
- * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: only that
- * user's.
+ * of their agents. Anyone can register agents, so reviews by agents that are linked to no user do not count. With
+ * `reviewerId`, only reviews by this user and the user's agents are counted.
  */
 async function countReviewCredits(db: Kysely<Tables>, of: { skillId?: string | undefined; reviewerId?: string }) {
   const rows = await db
@@ -141,7 +144,10 @@ function countStars(db: Kysely<Tables>, skillId: string | undefined) {
     .execute()
 }
 
-/** Changes a review and credits the skill with the difference. Reviews by unlinked agents do not count. */
+/**
+ * Changes a review and credits the skill with the difference. Reviews by agents that are linked to no user do not
+ * count.
+ */
 export async function creditReview<T>(
   trx: WriteTransaction,
   review: { skill_id: string; reviewer_id: string | null },

@@ -16,7 +16,7 @@ import { addRow, increment, removeRows } from '../storage/table-rows.ts'
 import type { RequestRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** GET /requests: by votes, then newest first; or newest first. */
+/** GET /requests: sorted by votes, then newest first, or only newest first. */
 export const listRequests: Operation<'listRequests', StorageContext> = async (context, input, caller) => {
   const { status, sort } = input
   const db = context.database.read
@@ -63,7 +63,7 @@ export const createRequest: Operation<'createRequest', CommunityContext> = async
   return { ...(await showRequestById(context, id, caller)), ...found }
 }
 
-/** A request with its author's name; null for a guest. */
+/** A request with the name of its author; null for a request by a guest. */
 interface NamedRequest extends RequestRow {
   readonly username: string | null
 }
@@ -84,7 +84,10 @@ async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedReque
   return row
 }
 
-/** Requests as this caller may see them: the skill that fulfils one is named only to callers who may see it. */
+/**
+ * Requests as this caller may see them: the skill that fulfils a request is named only to callers who may see the
+ * skill.
+ */
 async function showRequests(context: StorageContext, rows: readonly NamedRequest[], caller: Caller) {
   const names = await readFulfillingNames(context, rows, caller)
   return rows.map((row) => ({
@@ -155,7 +158,10 @@ export const listVotes: Operation<'listVotes', StorageContext> = async (context,
   return { requests: await showRequests(context, rows, caller), ...paging }
 }
 
-/** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */
+/**
+ * PATCH /requests/<id>: changes the status by one step of the transition table; `fulfilled` requires the skill that
+ * fulfils the request.
+ */
 export const updateRequest: Operation<'updateRequest', StorageContext> = async (context, change, caller) => {
   const { id, status, fulfilledBy } = change
   if (fulfilledBy !== undefined && status !== 'fulfilled')

@@ -12,9 +12,9 @@ import type { CountingParts } from './download-counters.ts'
 import { countDownloads } from './download-days.ts'
 import { addInstalls, rollAllTrends, toHour } from './trends.ts'
 
-/** Counts must be visible a second after the response; adding them to the counters takes part of that second. */
+/** Installs must be visible in the counters a second after the response; adding them takes part of that second. */
 const flushMs = 500
-/** Delay after a failure; each failure is reported. */
+/** Delay before a retry after a failure; each failure is reported. */
 const retryMs = 10_000
 
 /** Installs by hour and by keys of `toUseKey`, as stored in a journal row. */
@@ -28,15 +28,15 @@ interface InstallBatch {
 }
 
 /**
- * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
- * survives a crash. No two nodes write the same row, and on PostgreSQL they do not wait for each other. Twice a second
- * one node adds the rows of all nodes to the counters.
+ * Records installs in a journal, the table `install_journal`. All installs that wait for the next commit form one row,
+ * so an install costs a part of a small row and survives a crash. No two nodes write the same row, and on PostgreSQL
+ * they do not wait for each other. Twice a second, one node adds the rows of all nodes to the counters.
  */
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
   /** Installs of the next commit. */
   #open: InstallBatch | undefined
-  /** The commit before; its failure is reported to its own callers. */
+  /** The previous commit. If it fails, only the callers of its own installs get the error. */
   #last: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #folding: Promise<void> = Promise.resolve()
@@ -64,7 +64,7 @@ export class InstallTelemetry implements Telemetry {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    // Pending installs stay in the journal for a process that can write.
+    // In a read-only database, pending installs stay in the journal for a process that can write.
     if (!this.#parts.database.isReadOnly) await this.flush()
   }
 
@@ -113,7 +113,10 @@ export class InstallTelemetry implements Telemetry {
     else this.#schedule(turnMs / 2)
   }
 
-  /** Folds run one after another. Installs of a failed fold stay in the journal until a later one succeeds. */
+  /**
+   * Runs `work`, which adds the rows of the journal to the counters, after the previous run has ended. Installs of a
+   * failed run stay in the journal until a later run succeeds.
+   */
   #fold(work: () => Promise<void>): Promise<void> {
     return (this.#folding = this.#folding.then(work).catch((error: unknown) => {
       this.#parts.onError(error)
@@ -122,7 +125,10 @@ export class InstallTelemetry implements Telemetry {
   }
 }
 
-/** Minimum time in milliseconds between two turns of all nodes. A node that is refused asks again: the other may end. */
+/**
+ * Minimum time in milliseconds between two runs of all nodes. A node that is refused asks again, because the other node
+ * may end.
+ */
 const turnMs = 400
 
 /** The number of counts per transaction. More would block the event loop for too long. */
@@ -133,9 +139,9 @@ const paceMs = 4
 const rowsMax = 1000
 
 /**
- * Adds the rows of the journal to the hourly buckets, trends and downloads. They are in the order of the installs, so
- * they are first grouped by skill to touch fewer pages. A row and its counts change in one transaction, so each install
- * is counted once even after a crash.
+ * Adds the rows of the journal to the installs by hour, the trends and the downloads. The rows are in the order of the
+ * installs, so they are first grouped by skill to touch fewer pages. A row is deleted in the transaction that counts
+ * it, so each install is counted once even after a crash.
  */
 async function foldJournal(parts: CountingParts): Promise<void> {
   const { dialect, read, writer } = parts.database
@@ -208,7 +214,9 @@ function mergeCounts(rows: readonly Pick<Tables['install_journal'], 'counts'>[])
   return merged
 }
 
-/** Counts some installs. Returns those that the transaction had no room for. */
+/**
+ * Adds installs to the trends and the download counters. Returns the installs that did not fit into this transaction.
+ */
 async function countInstalls(parts: CountingParts, trx: WriteTransaction, installs: HourlyCounts) {
   const { dialect } = parts.database
   const at = parts.clock.now()

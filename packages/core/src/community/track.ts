@@ -25,8 +25,8 @@ import { publicCondition } from '../visibility/conditions.ts'
 const accepted = { accepted: true } as const
 
 /**
- * POST /track: records an install and responds after the commit. Stores nothing about the caller. Installs by owners
- * and their agents of their own skills are not counted. Throws `forbidden` for a wrong token.
+ * POST /track: records an install and responds after the commit. Stores nothing that identifies the caller. Installs by
+ * owners and their agents of their own skills are not counted. Throws `forbidden` for a wrong token.
  */
 export const track: Operation<'track', CommunityContext> = async (context, input, caller, options = {}) => {
   checkRepoUrl(input)
@@ -39,8 +39,8 @@ export const track: Operation<'track', CommunityContext> = async (context, input
 }
 
 /**
- * The platform of the first reported agent: `claude-code` of `claude-code:laptop`. The rest may identify a person and
- * is never stored. Undefined if no agent is given.
+ * The platform of the first reported agent: `claude-code` of `claude-code:laptop`. The part after the colon may
+ * identify a person and is never stored. Undefined if no agent is given.
  */
 function toPlatform([agent]: readonly string[]): string | undefined {
   return agent?.split(':', 1)[0]!.trim() || undefined
@@ -66,7 +66,7 @@ async function isByOwner({ database }: StorageContext, skillId: string, caller: 
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))
 }
 
-/** Installs from GitHub must name the repository; others must not. */
+/** Installs from GitHub must name the repository; installs from other sources must not. */
 function checkRepoUrl({ source, repoUrl }: Input<'track'>): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
   throw invalidField(
@@ -75,7 +75,7 @@ function checkRepoUrl({ source, repoUrl }: Input<'track'>): void {
   )
 }
 
-/** A skill in a GitHub repository, by the name in the install. */
+/** A skill in a GitHub repository, with the name that the client reported. */
 interface InRepository {
   readonly repoUrl: string
   readonly owner: string
@@ -83,9 +83,10 @@ interface InRepository {
 }
 
 /**
- * Counts an install of an external skill in the index. An unknown GitHub skill is indexed and gets a stub here; each
- * address may cause a limited number per hour, and further ones are accepted but not stored. Returns the local skill or
- * stub, or null. Throws `invalid_request` that names `repoUrl`.
+ * Counts an install of a skill in the index of external skills. An unknown GitHub skill is added to the index and gets
+ * a stub on this node. Each address may add a limited number of skills per hour; installs of further unknown skills are
+ * accepted but not stored. Returns the skill or stub of this node, or null. Throws `invalid_request` that names
+ * `repoUrl`.
  */
 async function recordExternalInstall(
   context: CommunityContext,
@@ -97,12 +98,12 @@ async function recordExternalInstall(
   const repository = parseRepoUrl(repoUrl ?? '')
   if (!repository)
     throw invalidField('repoUrl', 'must be the URL of a GitHub repository, such as https://github.com/owner/repo')
-  // The name contains nothing to look for in a repository.
+  // No character of the name may be part of a skill name.
   if (name === '') return null
   return recordInRepository(context, { ...repository, name }, options)
 }
 
-/** Without a repository, the name must be unique in the index. */
+/** Counts an install that names no repository: the name must be unique in the index of external skills. */
 async function recordByName(context: StorageContext, name: string): Promise<UsedSkill | null> {
   const named = context.database.read.selectFrom('external_skills').selectAll().where('name', '=', name)
   const rows = await named.limit(2).execute()
@@ -122,7 +123,7 @@ async function recordInRepository(context: CommunityContext, skill: InRepository
   const mayIndex = await context.addressLimits.take('indexing', options.address)
   if (!mayIndex) return findLocalSkill(context.database.read, skill)
   return context.database.writer.write(async (trx) => {
-    // A concurrent first install may have indexed it.
+    // A concurrent first install may have added the skill to the index.
     const row = await findIndexedSkill(trx, skill)
     if (row) await increment(trx, 'external_skills', row.id, { installs: 1 })
     else await indexSkill(context, trx, skill)
@@ -153,8 +154,8 @@ function toExternalUrl({ repoUrl, name }: InRepository): string {
 }
 
 /**
- * The public skill of this registry with this name in the namespace of the repository's owner, if its `repository` is
- * the same; else null.
+ * The public skill of this registry with this name in the namespace of the repository's owner, if its field
+ * `repository` names the same repository; else null.
  */
 async function findLocalSkill(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db
@@ -167,7 +168,10 @@ async function findLocalSkill(db: Kysely<Tables>, skill: InRepository): Promise<
   return isFrom ? { id: row.id, ownerId: row.owner_id } : null
 }
 
-/** Creates a stub for a GitHub account, unless a user here has that name: only this user may publish there. */
+/**
+ * Creates a stub for a skill of a GitHub account, unless a user of this node has the account's name: only this user may
+ * publish in that namespace.
+ */
 async function createStub(context: CatalogueContext, trx: WriteTransaction, skill: InRepository) {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null

@@ -28,7 +28,7 @@ export function toHour(epochMs: number): number {
 /** Installs by skill id, and the hour in which they happened. */
 interface HourOfInstalls {
   readonly hour: number
-  /** The hour of the windows of every period. */
+  /** The hour with which the windows of every period end. */
   readonly now: number
   readonly counts: ReadonlyMap<string, number>
 }
@@ -43,10 +43,10 @@ export async function addInstalls(trx: WriteTransaction, dialect: Dialect, insta
 }
 
 /**
- * Adds installs of an hour to the windows of every period, which must be at the hour `now`.
+ * Adds installs of an hour to the windows of every period, which must end with the hour `now`.
  *
- * The sums are updated incrementally, since a window of a month has millions of buckets. The score is the
- * number of installs plus their growth, if any, over the previous period.
+ * The sums are updated incrementally, since a month has millions of rows in `install_hours`. The score is the number of
+ * installs plus their growth, if any, over the previous period.
  */
 async function addToTrends(trx: WriteTransaction, dialect: Dialect, { hour, now, counts }: HourOfInstalls) {
   const age = now - hour
@@ -72,7 +72,10 @@ async function addToTrends(trx: WriteTransaction, dialect: Dialect, { hour, now,
   }
 }
 
-/** Moves the windows of a period from one hour to a later one and drops buckets that became too old. */
+/**
+ * Moves the windows of a period from one hour to a later one: adds and subtracts the installs of the hours that enter
+ * and leave a window.
+ */
 async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
   const hours = periodHours[period]
   // Hours that are older than the period leave the current window and enter the previous window, unless they are too
@@ -91,7 +94,7 @@ async function rollTrends(trx: WriteTransaction, period: Period, from: number, t
     .execute()
 }
 
-/** Rebuilds the windows of a period from the buckets, for an hour. */
+/** Computes the windows of a period again from the installs by hour, so that they end with `hour`. */
 async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
   await moveFutureHours(trx, hour)
   const begin = hour - periodHours[period]
@@ -115,7 +118,7 @@ async function moveFutureHours(trx: WriteTransaction, hour: number): Promise<voi
   await trx.deleteFrom('install_hours').where('hour', '>', hour).execute()
 }
 
-/** Adds the buckets of some hours to one window of a period, or subtracts them. */
+/** Adds the installs of a range of hours to one window of a period, or subtracts them. */
 async function addBuckets(
   trx: WriteTransaction,
   period: Period,
@@ -144,13 +147,16 @@ function toTrendScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknow
 /** The maximum clock difference between nodes, in hours: windows further ahead were moved by a wrong clock. */
 const skewHoursMax = 2
 
-/** Whether the windows of a period must be moved before they are read in an hour. */
+/** Whether the windows of a period must be moved before they are read at `hour`. */
 async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
   const stands = await findWindowHour(db, period)
   return stands !== undefined && !isCurrentHour(stands, hour)
 }
 
-/** Moves the windows of every period to an hour. Returns their hour, which may be later. */
+/**
+ * Moves the windows of every period to an hour. Returns the hour with which they end, which is later if the clock of
+ * another node is ahead.
+ */
 export async function rollAllTrends(trx: WriteTransaction, hour: number): Promise<number> {
   let latest = hour
   for (const period of periods) {
@@ -181,10 +187,10 @@ function toPeriodKey(period: Period): string {
 }
 
 const hoursOfDay = 24
-/** The age, in hours, from which buckets belong to no current or previous period. */
+/** The age, in hours, from which rows of `install_hours` belong to no current or previous period. */
 const keptHours = 2 * periodHours.month
 
-/** Merges hourly buckets that are no longer needed into days, one day at a time. */
+/** Merges installs by hour that are no longer needed into days, one day at a time. */
 export async function rollUpInstalls(context: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   while (await rollUpDay(context));
 }
@@ -200,7 +206,7 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
   const now = toHour(clock.now())
   if (end > now - keptHours) return false
   await database.writer.write(async (trx) => {
-    // Windows that still contain these hours must drop them while the buckets exist.
+    // Windows that still contain these hours must subtract their installs before the rows are deleted.
     await rollAllTrends(trx, now)
     await sql`insert into install_days (skill_id, day, installs)
       select skill_id, ${day}, cast(sum(installs) as bigint) from install_hours
@@ -211,7 +217,9 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
   return true
 }
 
-/** A smaller category is read completely and sorted. A larger one is read in the order of the ranking. */
+/**
+ * A category with fewer skills is read completely and sorted. A larger category is read in the order of the ranking.
+ */
 const smallCategorySkills = 1000
 
 /**

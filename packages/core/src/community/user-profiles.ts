@@ -45,7 +45,10 @@ export async function getSession(context: StorageContext, _input: object, caller
   return { user: await showMe(context, caller), notices: await countNotices(context.database, caller) }
 }
 
-/** PATCH /users/me: the display name, the picture and the e-mail address; null removes one of the latter. */
+/**
+ * PATCH /users/me: changes the display name, the picture and the e-mail address; null removes the picture or the
+ * address.
+ */
 export const updateMe: Operation<'updateMe', StorageContext> = async (context, input, caller) => {
   const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
@@ -65,7 +68,7 @@ export const updateMe: Operation<'updateMe', StorageContext> = async (context, i
   return showMe(context, caller)
 }
 
-/** GET /users/<username>: the public profile, and a page of the public skills. */
+/** GET /users/<username>: the public profile of a user, and a page of the user's public skills. */
 export const showUser: Operation<'getUser', CatalogueContext> = async (context, input, caller) => {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
@@ -195,15 +198,16 @@ function drawAvatar(username: string): string {
 }
 
 /**
- * Counts what a user can do something about, in one statement: invitations, offered transfers, quarantined versions,
- * versions to review, moderated skills and failing webhooks. The inbox of the dashboard lists them.
+ * Counts the items that need an action of the user, in one statement: invitations, offered transfers, quarantined
+ * versions, versions to review, moderated skills and failing webhooks. The inbox of the dashboard lists them.
  */
 async function countNotices({ read }: Pick<Database, 'read'>, caller: UserCaller): Promise<number> {
   const { userId } = caller
   const items = read
     .selectFrom('quarantine_items')
     .select((eb) => eb.fn.countAll().as('items'))
-    // Administrators have a page for what only they decide.
+    // Counts as for a user who is no administrator: another page of the dashboard lists what only administrators
+    // decide.
     .where(isItemSeenBy({ ...caller, role: 'user' }))
   const { rows } = await sql<{ notices: number }>`select
     (select count(*) from invitations join skills on skills.id = invitations.skill_id

@@ -13,11 +13,12 @@ export interface ImportName {
 }
 
 /**
- * Gives each skill of a source its full name. The name depends on the source alone, so that every import gives the same
- * names. Call it once per record, in order. Returns undefined for a record without an author.
+ * Returns a function that gives each record of a source its full name; undefined for a record without an author. Call
+ * the function once per record, in order. Names depend on the owner and the source alone, so that every import gives
+ * the same names.
  */
 export function createNamer(owner: string | undefined): (record: SkillRecord) => ImportName | undefined {
-  /** The folders of the skills that already have this name. */
+  /** For each name that is taken, the folders of the skills that have or wanted this name. */
   const taken = new Map<string, string[][]>()
 
   return (record) => {
@@ -37,8 +38,8 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 
   /**
-   * The first skill with a name keeps the plain name. A later one is prefixed with the nearest parent folder that the
-   * earlier ones lack, otherwise with another folder, or gets a number.
+   * The first skill with a name keeps the plain name. The name of a later skill gets the nearest parent folder as a
+   * prefix that no earlier skill with this name is in, otherwise another parent folder, or a number at its end.
    */
   function chooseName(username: string, plain: string, folders: string[]): string {
     const others = taken.get(`${username}/${plain}`)

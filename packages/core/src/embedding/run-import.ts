@@ -28,11 +28,12 @@ export interface ImportSummary {
   filesMissing: number
   /** Number of versions per warning code. */
   warnings: Record<string, number>
-  /**
-   * The first files that were omitted, were changed, or have a pointer in place of their content; paths are relative to
-   * the source.
-   */
+  /** The first files that were omitted; paths are relative to the source. */
   omitted: PathReason[]
+  /**
+   * The first files that were changed, or that have a Git LFS pointer or the target of a link in place of their
+   * content; paths are relative to the source.
+   */
   changed: PathReason[]
   /** The first stored skills that a publish would refuse, each with what is wrong in its SKILL.md. */
   invalid: { id: string; reason: string }[]
@@ -214,8 +215,8 @@ function addToImportBatch(batch: ImportBatch, record: SkillRecord, { owner, name
   const { license, repository, history, skillMd, files } = record
   const common = { owner, name, displayName, license, repository }
   const last = history.at(-1)
-  // Sources have no date for the current state, but it is not older than its history. Without a date, text that was
-  // reverted to an earlier version would be taken for that version.
+  // Sources have no date for the current state, so it gets the date of the last version. Without a date, a current
+  // state that equals an earlier version would be taken for that version.
   const now = { skillMd, publishedAt: last?.publishedAt }
   const versions: ImportedVersion[] = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
     ...common,
@@ -260,7 +261,7 @@ function addReasons(summary: ImportSummary, { id, files, omitted = [], changed =
   const add = (list: PathReason[], more: readonly PathReason[]) =>
     void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
   add(summary.omitted, omitted)
-  // Pointers in place of files are found here, because a source cannot recognise them.
+  // Git LFS pointers in place of files are found here, because sources do not look for them.
   add(summary.changed, [...changed, ...listStandIns(files)])
 }
 

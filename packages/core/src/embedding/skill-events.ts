@@ -9,8 +9,8 @@ import { toRegistryError } from '../storage/storage-error.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /**
- * A change of a skill that the user may see, or could see before the change. It describes the skill as it is when the
- * event is read, so a later change may already be included and then follows as an event of its own.
+ * A change of a skill that the user may see, or could see before the change. The event describes the skill as it is
+ * when the event is read, so a later change may already be included and then follows as an event of its own.
  * - `published`: `version` was published.
  * - `changed`: anything else, such as new metadata, a yank, or access for this user.
  * - `removed`: the skill was deleted, hidden, taken down or made private, or got a new owner and so another name. There
@@ -27,11 +27,11 @@ export type SkillEvent = { readonly position: string } & (
 /** Where an iteration over events begins, and when it ends. */
 export interface SkillEventOptions {
   /**
-   * The position of the last processed event. Default: changes after the call; those that other processes made shortly
-   * before, and that this process has not noticed yet, come too.
+   * The position of the last processed event. Default: changes after the call, and those that other processes made
+   * shortly before and that this process has not noticed yet.
    */
   readonly from?: string | undefined
-  /** Ends the iteration: it then throws the reason of the signal. */
+  /** Ends the iteration, which then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -48,7 +48,7 @@ const longestMs = 2 ** 31 - 1
  * the reason of an aborted signal. Throws a TypeError for a `from` that is no position.
  */
 export function readSkillEvents(context: EventContext, caller: Caller, { from, signal }: SkillEventOptions = {}) {
-  // Taken at the call, so that changes between the call and the first event are not missed.
+  // The position is read at the call, so that changes between the call and the first event are not missed.
   const start = from === undefined ? context.changes.position : parsePosition(context, from)
   const left = new AbortController()
   const events = iterateEvents(context, caller, start, { signal, left: left.signal })
@@ -162,7 +162,10 @@ function formatPosition({ origin, epoch }: EventContext, seq: number): string {
   return [origin, epoch, seq].join('+')
 }
 
-/** The number of a change; -1, which no change precedes, for the position of another registry or an earlier epoch. */
+/**
+ * The number of a change. For the position of another registry or an earlier epoch -1: no change has the number after
+ * it, so that the iteration begins with a `reset`.
+ */
 function parsePosition({ origin, epoch }: EventContext, position: string): number {
   const found = /^([^+]+)\+(\d+)\+(\d+)$/.exec(position)
   if (!found) throw new TypeError('`from` must be the position of an earlier event.')

@@ -11,24 +11,36 @@ import { readSshKey } from '../kernel/ssh-signature.ts'
 import { parseJson, type VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A result may state a million runs, which no one can check: more than these do not narrow an interval. */
+/**
+ * Maximum number of runs of a result that narrow an interval: a result may state a million runs, which no one can
+ * check.
+ */
 const runsPerVoiceMax = 100
-/** Repeated runs of a case are weaker evidence than runs of different cases: more for each case do not count. */
+/**
+ * Maximum number of runs per case that narrow an interval: repeated runs of a case are weaker evidence than runs of
+ * different cases.
+ */
 const runsPerCaseMax = 5
-/** Results of a version that count: the last posted. */
+/** Maximum number of results of a version that count: the last posted ones. */
 const voicesMax = 1000
 const modelsShownMax = 10
 const signersShownMax = 10
-/** Users without rights on the skill who must agree before a version is called better or worse than another. */
+/**
+ * Number of users who must have measured two versions for a comparison by all users. With fewer, only results of users
+ * who may publish the skill are compared.
+ */
 const comparedVoicesMin = 3
-/** Versions before that are candidates for a comparison, and versions after that are compared again. */
+/**
+ * Maximum number of lower versions that are candidates for a comparison, and of higher versions that are compared again
+ * after a change.
+ */
 const candidatesMax = 5
 
 type Evaluated = Pick<VersionRow, 'id' | 'skill_id' | 'sort_key'>
 
 /**
- * Summarizes the results of a version again, and those of the next versions that the author of the changed result
- * measured with one of its models, since they may be compared with it.
+ * Updates the summary of a version after the author `authorId` changed a result for it. Also updates those of the next
+ * higher versions that this author measured with one of the models, since they may be compared with the version.
  */
 export async function updateSummaries(
   trx: WriteTransaction,
@@ -56,11 +68,11 @@ async function updateSummary(trx: WriteTransaction, version: Evaluated): Promise
   await putEvaluationSummary(trx, version.id, voices.length === 0 ? null : await summarize(trx, version, voices))
 }
 
-/** A user's result. */
+/** The result of one user for a version. */
 interface Voice {
   readonly model: string
   readonly byOwner: boolean
-  /** Whether the result is of another user than those who may publish the skill, or of their trusted CI. */
+  /** Whether the result is of a user who may not publish the skill, or of a trusted CI job. */
   readonly isIndependent: boolean
   readonly cases: number
   readonly withSkill: PassCounts
@@ -119,7 +131,10 @@ function toSigners(voices: readonly Voice[]): Pick<EvaluationSummary, 'signedBy'
   return signedBy.size > 0 ? { signedBy: [...signedBy] } : {}
 }
 
-/** The effect by the users who measured with and without the skill; undefined without any. */
+/**
+ * The rate without the skill, and the effect of the skill, by the results that measured both with and without it.
+ * Undefined if no result did.
+ */
 function toEffect(voices: readonly Voice[]) {
   const paired = voices.flatMap(({ cases, withSkill, withoutSkill }) =>
     withoutSkill ? [[{ cases, ...withSkill } as const, { cases, ...withoutSkill } as const] as const] : [],
@@ -130,14 +145,15 @@ function toEffect(voices: readonly Voice[]) {
   return { withoutSkill: toRate(withoutSkill), effect: { value: round(value), low: round(low), high: round(high) } }
 }
 
-/** Runs of a number of different cases. */
+/** Runs of `cases` different cases, and how many of the runs passed. */
 interface CaseCounts extends PassCounts {
   readonly cases: number
 }
 
 /**
- * Counts as if of one experiment, whose rate is the mean of the rates, so that each voice counts the same. It has so
- * many runs that its variance is that of the mean: a voice of few runs widens the interval.
+ * Combines the counts of results as if they were of one experiment. Its rate is the mean of their rates, so that each
+ * result counts the same. Its number of runs is chosen so that its variance is that of the mean: a result of few runs
+ * widens the interval.
  */
 function pool(counts: readonly CaseCounts[]): PassCounts {
   const variance = counts.reduce(
@@ -158,7 +174,7 @@ function round(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }
 
-/** The results of one user with one model for the same number of cases, of two versions. */
+/** The results of one user for two versions, with one model and the same number of cases. */
 interface Pair {
   readonly byOwner: boolean
   readonly before: CaseCounts
@@ -166,8 +182,8 @@ interface Pair {
 }
 
 /**
- * The comparison with the next lower version that is offered and that enough of the same users measured: one who may
- * publish the skill, or several others. No user alone can warn of a version of others.
+ * The comparison with the next lower version that is offered and that enough of the same users measured: at least three
+ * users, or one who may publish the skill. So no user alone can call a version of another owner worse.
  */
 async function compareToLower(trx: WriteTransaction, version: Evaluated) {
   for (const [comparedTo, all] of await readPairs(trx, version)) {
@@ -177,7 +193,7 @@ async function compareToLower(trx: WriteTransaction, version: Evaluated) {
   return undefined
 }
 
-/** Better or worse if the interval of the difference excludes 0, and if most of the users found so. */
+/** Better or worse if the interval of the difference excludes 0, and if more than half of the users found the same. */
 function toChange(pairs: readonly Pair[]): EvaluationSummary['change'] {
   const { low, high } = differenceInterval(
     pool(pairs.map(({ after }) => after)),
@@ -189,7 +205,7 @@ function toChange(pairs: readonly Pair[]): EvaluationSummary['change'] {
   return high < 0 && isMost(-1) ? 'worse' : 'same'
 }
 
-/** The pairs of results of a version and of lower ones, by the lower version, the highest first. */
+/** The pairs of results of a version and of lower versions, by the lower version, the highest first. */
 async function readPairs(trx: WriteTransaction, { id, skill_id, sort_key }: Evaluated): Promise<Map<string, Pair[]>> {
   const lower = await trx
     .selectFrom('versions')

@@ -20,7 +20,7 @@ import { hasRight, isAdministrator, requireWithinLimit } from '../visibility/rig
 import { updateSummaries } from './evaluation-summary.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
-/** No skill is older. */
+/** Earliest accepted time of a run: no skill is older. */
 const earliestMs = Date.UTC(2020, 0)
 /** Maximum difference between the clocks of the author and of the node. */
 const aheadMsMax = 5 * 60_000
@@ -40,8 +40,8 @@ export const listEvaluations: Operation<'listEvaluations', StorageContext> = asy
 
 /**
  * POST /skills/<name>/versions/<version>/evaluations, by any user who may read the skill: 201, or 200 if the result
- * replaces an earlier one of the user, or is the same. Another result that is not later than the user's last one is
- * refused: it is a replay.
+ * replaces an earlier one of the user, or is the same. A different result whose run is not later than that of the
+ * user's last result is refused as a replay.
  */
 export const createEvaluation: Operation<'createEvaluation', GovernanceContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
@@ -55,7 +55,7 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
   }
   if (!hasRunOfEachCase(given)) throw invalidField('cases', 'must not be more than the runs on each side')
   const ranAt = Date.parse(given.ranAt)
-  // Also for a text that is no time for `Date`.
+  // Also true for text that `Date` cannot parse.
   if (!(ranAt >= earliestMs)) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
   if (ranAt > context.clock.now() + aheadMsMax) throw invalidField('ranAt', 'must not be in the future')
   const signed = { author: user.username, skill: version.skill_id, version: version.version, digest }
@@ -63,14 +63,14 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
   if (problem !== undefined) throw invalidField('signature', problem)
   await checkTexts(context, { runner: given.runner, model: given.model })
   await context.addressLimits.require('evaluation', user.userId)
-  // The log keeps each result for ever.
+  // The public log stores each result for ever, also a replaced one.
   await context.addressLimits.require('replacement', user.userId, version.id)
   return context.database.writer.write(async (trx) => {
     const skill = await getSkillNow(context, trx, found, caller)
     refuseMirrored(skill)
     const before = await findEvaluation(trx, version.id, user.userId)
     const columns = toResultColumns(given)
-    // A repeated request, for example after a lost answer.
+    // A repeated request, for example after a lost response.
     if (before?.withdrawn === 0 && isDeepStrictEqual({ ...before, ...columns }, before))
       return { status: 200, body: toEvaluation(before, version) }
     if (before && before.ran_at >= ranAt) {
@@ -116,8 +116,8 @@ export const deleteEvaluation: Operation<'deleteEvaluation', GovernanceContext> 
 }
 
 /**
- * Stores a result or its withdrawal, and the new summary of the version's results. `relay`: the entry of an upstream's log to
- * publish in place of an entry of this node.
+ * Stores a result or its withdrawal, and the new summary of the version's results. `relay`: the entry of an upstream's
+ * log to publish in place of an entry of this node.
  */
 export async function putEvaluation(
   context: RefreshContext & Pick<StorageContext, 'clock'>,
@@ -164,7 +164,10 @@ export function findEvaluation(
     .executeTakeFirst()
 }
 
-/** The log of the upstream has the results of its skills; a mirror could not add to them. */
+/**
+ * Throws `conflict` for a mirrored skill: the log of the upstream has the skill's results, and a mirror could not add
+ * to them.
+ */
 function refuseMirrored({ origin_kind, origin_upstream, full_name }: SkillRow): void {
   if (origin_kind !== 'mirror') return
   const detail = `${full_name} is mirrored from ${origin_upstream ?? 'an upstream'}. Post and withdraw results there.`

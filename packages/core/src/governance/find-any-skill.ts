@@ -20,7 +20,8 @@ export async function findDecidedSkill(context: StorageContext, ref: string, cal
 }
 
 /**
- * Finds a skill of the caller, even if it is hidden or under a takedown. Throws like {@link getSkill}, or `forbidden`.
+ * Finds a skill that the caller may manage, even if it is hidden or under a takedown. Throws like {@link getSkill}, or
+ * `forbidden`.
  */
 export async function getOwnSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)

@@ -34,8 +34,8 @@ export const moderateSkill: Operation<'moderateSkill', CatalogueContext> = async
 }
 
 /**
- * Applies a decision and runs `also` in the same transaction. If nothing changes and no reason is given, the previous
- * reason stays. Returns the current row.
+ * Applies a decision and runs `also` in the same transaction. If the state stays the same and no reason is given, the
+ * previous reason stays. Returns the current row.
  */
 function changeModeration(
   context: CatalogueContext,

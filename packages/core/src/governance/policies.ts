@@ -48,7 +48,10 @@ export const getSkillPolicy: Operation<'getSkillPolicy', StorageContext> = async
   return readPolicy(context.database.read, skill.id)
 }
 
-/** PUT /skills/<name>/policy: of a skill of an organisation, only by those who administer the organisation. */
+/**
+ * PUT /skills/<name>/policy, for users who may manage the skill. The policy of an organisation's skill is set only by
+ * users who administer the organisation.
+ */
 export const setSkillPolicy: Operation<'setSkillPolicy', StorageContext> = async (context, input, caller) => {
   const { name, policy } = input
   const found = await getSkill(context, name, caller)
@@ -61,7 +64,10 @@ export const setSkillPolicy: Operation<'setSkillPolicy', StorageContext> = async
   })
 }
 
-/** POST /organisations/<name>/policy/test: judges the latest versions of all live skills by a policy. */
+/**
+ * POST /organisations/<name>/policy/test: judges the latest versions of all live skills of the organisation by a
+ * policy.
+ */
 export const testPolicy: Operation<'testPolicy', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, input.organisation)
@@ -116,8 +122,8 @@ export async function judgeByPolicy(trx: WriteTransaction, policy: Policy, chang
 }
 
 /**
- * The policy that applies to a skill, also to one that does not exist yet: that of its organisation, of which the fields
- * of the skill's own policy replace those of the same names.
+ * The policy that applies to a skill, also to one that does not exist yet: the policy of its owner, in which fields of
+ * the skill's own policy replace those of the same names.
  */
 export async function readEffectivePolicy(
   db: Kysely<Tables>,

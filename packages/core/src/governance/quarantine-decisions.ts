@@ -37,9 +37,9 @@ import { countRows } from '../storage/count-rows.ts'
 import { keepSeen } from '../visibility/decisions.ts'
 
 /**
- * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers, if it
+ * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers if it
  * needs any. Throws like a publish: `version_exists`, `name_taken`, `taken_down`, or `forbidden` if the publisher has
- * lost the role. The version then stays in quarantine.
+ * lost the role. After an error, the version stays in quarantine.
  */
 export const releaseQuarantined: Operation<'releaseQuarantined', CatalogueContext> = async (context, input, caller) => {
   const { id } = input
@@ -65,7 +65,10 @@ interface Decision {
   decide(trx: WriteTransaction): Promise<{ row: QuarantineItemRow; isAccepted: boolean }>
 }
 
-/** Versions that waited before requirements were read have none in their fields. */
+/**
+ * The stored publication of a quarantined version. Older software stored no `requires` in its fields, so it is then
+ * read from the metadata.
+ */
 function readPublication({ publication }: QuarantineItemRow): QuarantinedPublication {
   const stored = parseJson<QuarantinedPublication>(publication)
   const { fields } = stored
@@ -74,8 +77,8 @@ function readPublication({ publication }: QuarantineItemRow): QuarantinedPublica
 }
 
 /**
- * Publishes a quarantined version in the transaction of the decision that accepts it. A version that then has to wait
- * for someone else stays in quarantine for that reason, and is returned as `quarantined`.
+ * Publishes a quarantined version in the transaction of the decision that accepts it. A version that then needs another
+ * decision stays in quarantine for that reason, and is returned as `quarantined`.
  */
 async function decideItem(
   context: CatalogueContext,
@@ -114,7 +117,7 @@ async function decideItem(
   })
   const { waits } = decided
   if (!waits) return decided
-  // The first transaction was rolled back with the decision.
+  // The first transaction was rolled back, and the decision with it, so it is stored again.
   const quarantined = await context.database.writer.write(async (trx) => {
     const { row, isAccepted } = await decide(trx)
     // Between the transactions, another reviewer may have requested changes, or the author published other settings.
@@ -141,7 +144,10 @@ async function decideItem(
   return { ...decided, quarantined }
 }
 
-/** Of one skill, only the version that was submitted last waits for reviewers. Throws `conflict` for an earlier one. */
+/**
+ * Removes the earlier submissions of a skill: only the version that was submitted last waits for reviewers. Throws
+ * `conflict` if a later version was submitted.
+ */
 async function replaceEarlierSubmissions(trx: WriteTransaction, row: QuarantineItemRow): Promise<void> {
   const later = await findLaterSubmission(trx, row)
   if (later)
@@ -178,7 +184,7 @@ async function creditStoredAgent(trx: WriteTransaction, row: QuarantineItemRow, 
   if (agent) await attributeTo(trx, agent, version, row.publisher_id)
 }
 
-/** The publisher must still be allowed to publish the skill. */
+/** Throws if the publisher of a quarantined version is no longer allowed to publish the skill. */
 async function requireAllowedPublisher(trx: WriteTransaction, publication: QuarantinedPublication): Promise<void> {
   const { publisher } = publication
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
@@ -191,7 +197,8 @@ async function requireAllowedPublisher(trx: WriteTransaction, publication: Quara
 
 /**
  * PUT /quarantine/<id>/review: stores the verdict of a reviewer in place of an earlier one. The last approval publishes
- * the version in the same transaction, unless a reviewer requests changes. No one reviews an own version.
+ * the version in the same transaction, unless a reviewer requests changes. Users cannot review versions that they
+ * submitted.
  */
 export const reviewQuarantined: Operation<'reviewQuarantined', CatalogueContext> = async (context, input, caller) => {
   const { id, verdict } = input
@@ -244,7 +251,7 @@ function toReviewRefusal(row: QuarantineItemRow, userId: string): RegistryError 
   )
 }
 
-/** POST /quarantine/<id>/comments: by those who see a version that waits for reviewers. */
+/** POST /quarantine/<id>/comments: adds a comment, for callers who may see the quarantined version. */
 export const commentQuarantined: Operation<'commentQuarantined', StorageContext> = async (context, input, caller) => {
   const { id, body, path, line } = input
   const { userId } = requireAccount(caller)
@@ -299,8 +306,8 @@ function countLines(bytes: Uint8Array): number {
 }
 
 /**
- * GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null if there is none that
- * the caller sees.
+ * GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null if the caller sees
+ * no published version.
  */
 export const diffQuarantined: Operation<'diffQuarantined', StorageContext> = async (context, { id }, caller) => {
   const { read } = context.database
@@ -314,7 +321,7 @@ export const diffQuarantined: Operation<'diffQuarantined', StorageContext> = asy
     .select(['versions.id as versionId', 'versions.version'])
     .where('skills.full_name', '=', row.full_name)
     .execute()
-  // An author who has left the organisation still sees the own version, but not what was published since.
+  // Authors who have left the organisation still see their own version, but not what was published since.
   const [latest] = await keepSeen(context, published, caller)
   const before = latest ? (await readFileRows(read, latest.versionId)).toSorted(compareFiles) : []
   const files = await diffFiles(context, before, await readItemFiles(read, id), async (digest) => {

@@ -23,7 +23,10 @@ import { isItemSeenBy, mayDecide } from '../visibility/quarantine-conditions.ts'
 import { readEffectivePolicy } from './policies.ts'
 import { findMemberRole } from '../accounts/organisations.ts'
 
-/** GET /quarantine/<id>, for its author and those who decide; `not_found` for others. */
+/**
+ * GET /quarantine/<id>: a quarantined version, for its author and users who may decide on it. Throws `not_found` for
+ * other callers.
+ */
 export const showQuarantined: Operation<'getQuarantined', StorageContext> = async (context, { id }, caller) => {
   const { read } = context.database
   const stored = await findRescanned(read, id, caller)
@@ -89,7 +92,7 @@ export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext
   }
 }
 
-/** DELETE /quarantine/<id>: the author withdraws the version, or one who decides refuses it with a note. */
+/** DELETE /quarantine/<id>: the author withdraws the version, or a user who may decide on it refuses it with a note. */
 export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> = async (context, input, caller) => {
   const { id, note } = input
   await context.database.writer.write(async (trx) => {
@@ -109,7 +112,7 @@ export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> =
   return undefined
 }
 
-/** As {@link getQuarantineItem}; throws `conflict` for a version that was already published. */
+/** As {@link getQuarantineItem}, but throws `conflict` for a published version that a rescan quarantined. */
 export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<SeenItem> {
   if (await findRescanned(db, id, caller)) {
     throw new RegistryError(
@@ -120,16 +123,16 @@ export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Cal
   return getQuarantineItem(db, id, caller)
 }
 
-/** A published version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
+/** A published version that a rescan quarantined; undefined if there is none with this id that the caller may see. */
 async function findRescanned(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
   const found = await selectRescanned(db, caller).select('versions.id').where('versions.id', '=', id).executeTakeFirst()
   return found && (await readQuarantined(db, [id]))[0]
 }
 
 /**
- * GET /quarantine, oldest first: versions that wait for an administrator or for reviewers, and published versions that a
- * rescan quarantined. Callers see their own and those that they decide on;
- * administrators who want their own do not see what only an administrator decides.
+ * GET /quarantine, oldest first: versions that wait for an administrator or for reviewers, and published versions that
+ * a rescan quarantined. Callers see their own versions and those on which they may decide. With `own`, administrators
+ * do not see versions on which only administrators decide.
  */
 export const listQuarantined: Operation<'listQuarantined', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
@@ -162,7 +165,8 @@ async function readQuarantineItems(read: Kysely<Tables>, ids: readonly string[])
 }
 
 /**
- * By id of the versions that wait for reviewers: the latest verdicts of those who may still review, and their count.
+ * For versions that wait for reviewers, by id: the latest verdicts of the users who may still review the version, and
+ * the numbers of approvals.
  */
 async function readDecisions(db: Kysely<Tables>, items: readonly QuarantineItemRow[]) {
   const waiting = items.filter(({ reason }) => reason === 'approval')
@@ -194,7 +198,7 @@ async function readDecisions(db: Kysely<Tables>, items: readonly QuarantineItemR
   return new Map(await Promise.all(decided))
 }
 
-/** The approvals that a version needs and has; undefined for one that does not wait for reviewers. */
+/** The approvals that a version needs and has; undefined for a version that does not wait for reviewers. */
 export async function countApprovals(db: Kysely<Tables>, item: QuarantineItemRow) {
   return (await readDecisions(db, [item])).get(item.id)?.counted
 }
@@ -208,7 +212,10 @@ function selectQuarantined(db: Kysely<Tables>) {
     .where('skills.state', 'in', ['live', 'hidden'])
 }
 
-/** Those of {@link selectQuarantined} that a caller sees: of the caller, of organisations, or all. */
+/**
+ * The versions of {@link selectQuarantined} that a caller sees: all for administrators with the scope `manage`; for
+ * other callers those of their own skills, and of organisations in which they may review.
+ */
 function selectRescanned(db: Kysely<Tables>, caller: Caller) {
   const { userId } = requireUser(caller)
   return selectQuarantined(db).$if(!mayDecide(caller), (select) =>
@@ -249,11 +256,11 @@ async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Prom
   return Promise.all(forms)
 }
 
-/** What a caller is to a quarantined version that the caller may see. */
+/** The rights of a caller on a quarantined version that the caller may see. */
 interface ItemAccess {
-  /** Published it, or owns the skill in person. */
+  /** Whether the caller published the version, or owns the skill in person. */
   readonly isAuthor: boolean
-  /** May review it: no one reviews an own version. */
+  /** Whether the caller may review the version; users cannot review versions that they published. */
   readonly mayReview: boolean
 }
 
@@ -263,8 +270,8 @@ interface SeenItem extends ItemAccess {
 }
 
 /**
- * A quarantined version for its author, those who may review it, and, unless it waits for reviewers, administrators.
- * Throws `not_found` for everyone else, `forbidden` for an administrator's key without the scope `manage`.
+ * A quarantined version, for its author, users who may review it, and administrators unless it waits for reviewers.
+ * Throws `not_found` for other callers, `forbidden` for an administrator's key without the scope `manage`.
  */
 async function getQuarantineItem(db: Kysely<Tables>, id: string, caller: Caller): Promise<SeenItem> {
   const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
@@ -278,7 +285,8 @@ async function findAccess(db: Kysely<Tables>, row: QuarantineItemRow, caller: Ca
   const skill = await findItemSkill(db, row)
   const roles = await findRoles(db, skill, userId)
   const isReviewer = roles.some((role) => rightsByRole[role].includes('review'))
-  // A collaborator does not see what the scan policy keeps from publication: its owner decides.
+  // A version that the scan policy quarantined is not shown to a collaborator who published it, but is no member of the
+  // owning organisation: the owner decides on it.
   const mayWithdraw = row.reason === 'approval' || (await findMemberRole(db, row.owner_id, userId)) !== undefined
   const isAuthor = isOwner(row, caller) || (row.publisher_id === userId && mayWithdraw)
   const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}
@@ -290,13 +298,13 @@ async function findAccess(db: Kysely<Tables>, row: QuarantineItemRow, caller: Ca
   return { isAuthor, mayReview }
 }
 
-/** The skill of a quarantined version, or one that was never published. */
+/** The skill of a quarantined version; its id is empty if the skill was never published. */
 async function findItemSkill(db: Kysely<Tables>, { full_name, owner_id }: QuarantineItemRow) {
   const skill = await db.selectFrom('skills').select('id').where('full_name', '=', full_name).executeTakeFirst()
   return { id: skill?.id ?? '', owner_id }
 }
 
-/** The ids of the users who may review a version. Default policy: the effective one, which is read. */
+/** The ids of the users who may review a version. Default of `policy`: the effective policy, which is then read. */
 export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow, policy?: Policy): Promise<string[]> {
   const skill = await findItemSkill(db, row)
   const ids = (await findUsersWith(db, skill, 'review')).filter((id) => id !== row.publisher_id)

@@ -31,9 +31,9 @@ import type { GovernanceContext } from './governance-context.ts'
 const knownMax = 100
 
 /**
- * POST /skills/<name>/recalls, for the owner, those who may manage the skill, and administrators. Covers the published
- * versions in the range and those published later. Throws `invalid_request` for a range that is not valid or in which no
- * version is or can follow the latest ones.
+ * POST /skills/<name>/recalls, for users who may manage the skill, and administrators: recalls the versions in a range,
+ * published before or after the recall. Throws `invalid_request` for a range that is not valid, or that contains no
+ * version of the skill and no version above the highest one.
  */
 export const recallSkill: Operation<'recallSkill', GovernanceContext> = async (context, input, caller) => {
   const found = await getDecidedSkill(context, input.name, caller)
@@ -56,7 +56,7 @@ export const recallSkill: Operation<'recallSkill', GovernanceContext> = async (c
   return readRecall(context, skill, findEqual(readRecalls(skill), recall) ?? recall)
 }
 
-/** The active recall of this node with the same range and reason, so that a repeated request adds none. */
+/** The active recall of this node with the same range and reason, so that a repeated request adds no second recall. */
 function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): StoredRecall | undefined {
   return recalls.find(
     ({ range, reason, endedAt, upstream, byAdministrator }) =>
@@ -69,8 +69,8 @@ function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): Stor
 }
 
 /**
- * DELETE /skills/<name>/recalls/<id>: ends a recall. Throws `conflict` for a recall of an upstream, `forbidden`
- * for one of an administrator if the caller is none. The answer lists in `stillRecalled`
+ * DELETE /skills/<name>/recalls/<id>: ends a recall. Throws `conflict` for a recall that came from an upstream, and
+ * `forbidden` for a recall by an administrator if the caller is no administrator. The response lists in `stillRecalled`
  * the versions that another recall still covers.
  */
 export const endRecall: Operation<'endRecall', GovernanceContext> = async (context, input, caller) => {
@@ -98,7 +98,10 @@ export const endRecall: Operation<'endRecall', GovernanceContext> = async (conte
   return { ...(await readRecall(context, skill, recall)), stillRecalled }
 }
 
-/** GET /skills/<name>/recalls: for the owner and administrators also the numbers of agents and users that have a recalled version. */
+/**
+ * GET /skills/<name>/recalls: the recalls of a skill. Users who may manage it and administrators also get the numbers
+ * of agents and users that have a recalled version.
+ */
 export const listRecalls: Operation<'listRecalls', GovernanceContext> = async (context, input, caller) => {
   const { read } = context.database
   const skill = (await findDecidedSkill(context, input.name, caller)) ?? (await getSkill(context, input.name, caller))
@@ -110,7 +113,10 @@ export const listRecalls: Operation<'listRecalls', GovernanceContext> = async (c
   return isInsider ? { recalls, known: await readKnown(context, skill) } : { recalls }
 }
 
-/** Stores other recalls of a skill, with a log entry about one of them; no change if `work` returns undefined. */
+/**
+ * Replaces the recalls of a skill by those that `work` returns, with a log entry and an event about `recall`. Changes
+ * nothing if `work` returns undefined.
+ */
 function changeRecalls(
   context: GovernanceContext,
   caller: Caller,
@@ -143,7 +149,10 @@ function readRange(text: string): string {
   throw invalidFields('invalid_request', [{ path: 'range', message }])
 }
 
-/** A range in which no version is, and none above the highest can be, is a mistake. */
+/**
+ * Throws `invalid_request` for a range that contains no version of the skill and no version above its highest: such a
+ * range is a mistake.
+ */
 async function requireMatch(trx: WriteTransaction, { id, full_name }: SkillRow, text: string): Promise<void> {
   const range = parseVersionRange(text)!
   const versions = await selectVersionNumbers(trx, id)
@@ -172,7 +181,7 @@ async function toRecall(recall: StoredRecall, versions: readonly string[]): Prom
   }
 }
 
-/** How many agents and users have a recalled version, by heartbeats and installs, without names. */
+/** The numbers of agents (by heartbeats) and of users (by installs) that have a recalled version, without names. */
 async function readKnown({ database: { read } }: StorageContext, { id }: SkillRow) {
   const recalled = read
     .selectFrom('versions')

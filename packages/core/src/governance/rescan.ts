@@ -29,7 +29,10 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 /** Versions per batch. Results are stored after each batch. */
 const batchVersions = 25
 const batchMs = 200
-/** Other nodes load an installed bundle of rules within about a second. */
+/**
+ * Delay between the installation of a bundle of rules and the rescan: other nodes load the bundle within about a
+ * second.
+ */
 const loadingMs = 5000
 /** While the node serves requests, a rescan pauses for this multiple of the time that it worked. */
 const restTimes = 4
@@ -46,7 +49,8 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
       const walk = await readRescan(trx)
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
-      // A rescan with other rules is run by nodes of another version, which need this row.
+      // If the rescan applies other rules than those of this node, nodes with these rules run it and need this outbox
+      // row.
       const isOurs = walk?.rules === context.scanRules.version
       await enqueueRescan(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
@@ -56,7 +60,7 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
   })
 }
 
-/** POST /scans, for administrators: rescans everything, even with unchanged rules. */
+/** POST /scans, for administrators: rescans all versions, even with unchanged rules. */
 export const startRescan: Operation<'startRescan', CatalogueContext> = async (context, _input, caller) => {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
@@ -72,12 +76,12 @@ export async function countUnscanned({ database, scanRules }: Pick<GovernanceCon
   return (await countRows(database.read.selectFrom('versions'))) - (await countRows(scanned))
 }
 
-/** Rescans everything with other rules, once all nodes had the time to load them. `rules` identifies them. */
+/** Rescans all versions with the rules whose version is `rules`, after a delay in which all nodes load these rules. */
 export async function rescanWith(context: CatalogueContext, trx: WriteTransaction, rules: string): Promise<void> {
   await beginRescan(context, trx, { before: 0, rules, delayMs: loadingMs })
 }
 
-/** Scans older than `before` are repeated too. */
+/** Starts a rescan of the versions without a scan by `rules`, or with a scan older than `before`. */
 async function beginRescan(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -109,7 +113,7 @@ async function rescanBatch(context: CatalogueContext): Promise<void> {
   if (walk.rules !== context.scanRules.version) return
   const { found, next } = await findUnscannedVersions(context.database.read, walk, batchVersions)
   const scans = await rescanAll(context, found)
-  // The batch was stopped early: the next batch starts after the last scanned version.
+  // If the batch was stopped early, the next batch starts after the last scanned version.
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
@@ -152,7 +156,7 @@ async function rescanAll(context: CatalogueContext, versions: readonly WaitingVe
   return scans
 }
 
-/** Undefined if the node is stopping and cannot read content any more. */
+/** Scans a version again. Returns undefined if the node is stopping and cannot read content any more. */
 async function rescanVersion(
   context: CatalogueContext,
   { id, digest, size }: WaitingVersion,
@@ -171,7 +175,10 @@ async function rescanVersion(
   return { scan: toStoredScan(scan), outline, isQuarantined }
 }
 
-/** The public form of a skill shows the scan of its latest version, and how that compares with the one before. */
+/**
+ * Stores the new scan of a version, and refreshes the skill if its public form shows this version: the form shows the
+ * scan of the latest version, and how it compares with that of the version before.
+ */
 async function replaceScan(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -189,7 +196,10 @@ async function replaceScan(
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
-/** Also yanks the version, so that clients of a mirror of this node do not install it by default. */
+/**
+ * Quarantines a published version. Also yanks it, so that clients of a mirror of this node do not install it by
+ * default.
+ */
 async function quarantineRescanned(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -213,7 +223,7 @@ async function putRescan(trx: WriteTransaction, walk: Rescan): Promise<void> {
   await putMeta(trx, metaKey, JSON.stringify(walk))
 }
 
-/** Skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */
+/** Number of skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */
 const rangeRows = 500
 
 /**
@@ -221,7 +231,7 @@ const rangeRows = 500
  */
 interface ScanCursor {
   readonly phase: 'latest' | 'rest' | 'done'
-  /** The rescan continues after this id: of a skill at first, then of a version. */
+  /** The rescan continues after this id: of a skill in the phase `latest`, of a version in the phase `rest`. */
   readonly after: string
   /** Scans older than this are repeated, in milliseconds since 1970. */
   readonly before: number
@@ -233,7 +243,7 @@ interface Rescan extends ScanCursor {
   readonly rules: string
 }
 
-/** A version without a scan by the current rules. */
+/** A version that the rescan has to scan again. */
 interface WaitingVersion {
   readonly id: string
   readonly skillId: string
@@ -241,13 +251,13 @@ interface WaitingVersion {
   readonly digest: string
   /** Size of the content of the version, in bytes. */
   readonly size: number
-  /** The position after this version. */
+  /** The id after which the rescan continues once this version is scanned; see `after` in {@link ScanCursor}. */
   readonly cursor: string
 }
 
 /**
- * The next versions without a scan by the current rules, and the position after them. The catalogue is read in ranges,
- * because SQLite blocks the event loop while it looks for versions.
+ * The next versions that the rescan has to scan, and the position after them. The catalogue is read in ranges, because
+ * SQLite blocks the event loop while it looks for versions.
  */
 async function findUnscannedVersions(
   db: Kysely<Tables>,

@@ -39,9 +39,9 @@ export async function scheduleRulesUpdates(context: GovernanceContext, onError: 
 }
 
 /**
- * Installs the bundle of rules at a URL or in a file, and follows it from now on. Throws `invalid_request` for a bundle
- * that another key signed, that has invalid rules, or that is older than the installed one, and what the HTTP client
- * throws. A change to keys that did not sign the installed bundle forgets that bundle's release.
+ * Installs the bundle of rules at a URL or in a file, and follows this source from now on. Throws `invalid_request` for
+ * a bundle that another key signed, that has invalid rules, or that is older than the installed one, and what the HTTP
+ * client throws. If none of the given keys signed the installed bundle, its release is not compared.
  */
 export async function followRules(context: GovernanceContext, given: RulesSource, caller: Caller = systemCaller) {
   const bundle = await readVerifiedBundle(context, given)
@@ -57,7 +57,7 @@ export async function followRules(context: GovernanceContext, given: RulesSource
 
 /**
  * Checks the source of the bundle, and installs a newer release. Throws as {@link followRules} does, and `not_found` if
- * the node follows none; the failure is stored too. An offline node does not check a URL.
+ * the node follows no source; a failure is stored too. An offline node does not check a URL.
  */
 export async function updateRules(context: GovernanceContext): Promise<StoredRules> {
   const followed = await getRules(context)

@@ -22,7 +22,10 @@ import { updateSkillState } from '../catalogue/skills/skill-rows.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
 
-/** POST /dmca: a claim about a skill that the caller may see. The case token is shown only in this response. */
+/**
+ * POST /dmca: submits a takedown claim about a skill that the caller may see. The case token is shown only in this
+ * response.
+ */
 export const submitDmca: Operation<'submitDmca', GovernanceContext> = async (context, input, caller, options = {}) => {
   const { skillName, ...notice } = input
   const skillId = await findClaimedSkill(context, skillName, caller)
@@ -46,7 +49,9 @@ export const submitDmca: Operation<'submitDmca', GovernanceContext> = async (con
   return { ...(await toFullCase(context.database.read, row)), caseToken: token }
 }
 
-/** A skill that is already taken down can be claimed by another claimant too. */
+/**
+ * The id of the skill that a claim names. A skill that is already taken down can be claimed by another claimant too.
+ */
 async function findClaimedSkill(context: StorageContext, ref: string, caller: Caller): Promise<string> {
   try {
     return (await getMovedSkill(context, ref, caller)).id
@@ -62,8 +67,8 @@ const unconfirmedMax = 20
 /**
  * POST /dmca/<id>/counter-notice. Sent with a key of the skill's owner and the scope `manage`, a counter-notice changes
  * the status of the case. Sent without such a key, it is stored until an administrator confirms its sender, so that no
- * one can impersonate the owner. Several are stored, so that no one can block the owner by sending one first. Throws
- * `invalid_transition` unless the case is `removed`.
+ * one can impersonate the owner. Several counter-notices are stored, so that no one can block the owner's by sending
+ * another one first. Throws `invalid_transition` unless the case is `removed`.
  */
 export const submitCounterNotice: Operation<'submitCounterNotice', GovernanceContext> = async (
   context,
@@ -107,7 +112,10 @@ async function acceptCounterNotice(
   return moveCase(context, trx, before, { to: 'counter_noticed', ...move })
 }
 
-/** The current owner: the skill may have been transferred between the claim and the counter-notice. */
+/**
+ * Whether the caller may manage the claimed skill and sent a key with the scope `manage`. The current owner counts: the
+ * skill may have been transferred between the claim and the counter-notice.
+ */
 async function isFromOwner(db: Kysely<Tables>, row: DmcaCaseRow, caller: Caller): Promise<boolean> {
   if (caller.kind === 'guest' || !caller.scopes.includes('manage')) return false
   const skill = await db
@@ -306,7 +314,10 @@ function toDeadline(at: number): number {
   return addBusinessDays(new UTCDateMini(at), businessDays).getTime()
 }
 
-/** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */
+/**
+ * Updates the state of a skill after the status of one of its cases changed. This applies also to a transferred or
+ * deleted skill: the case continues, and a deleted skill stays deleted.
+ */
 async function applyCaseToSkill(context: CatalogueContext, trx: WriteTransaction, skillId: string, at: number) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   if (!(await updateSkillState(trx, before))) return
@@ -325,7 +336,7 @@ async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseRow> {
  */
 type CaseMover = 'administrator' | 'owner' | 'time'
 
-/** All allowed transitions of a case (docs/api.md#takedowns). Others are refused. */
+/** All allowed transitions of a case (docs/api.md#takedowns). Other transitions are refused. */
 const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: CaseMover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },
@@ -350,7 +361,9 @@ function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: CaseMover):
 /** Retries for a week, since nothing else restores a case. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hourMs)]
 
-/** Restores the content of cases whose deadline expired without a court action; each is a row of the outbox. */
+/**
+ * Restores the content of cases whose deadline expired without a court action; each deadline is a job in the outbox.
+ */
 export function scheduleTakedowns(context: CatalogueContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
@@ -359,7 +372,10 @@ export function scheduleTakedowns(context: CatalogueContext): void {
   })
 }
 
-/** Does nothing if a court action was recorded meanwhile, or if another run has already restored the case. */
+/**
+ * Restores the content of a case whose deadline expired. Does nothing if a court action was recorded meanwhile, or if
+ * another run has already restored the case.
+ */
 async function restoreExpiredCase(context: CatalogueContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()

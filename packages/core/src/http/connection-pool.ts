@@ -9,7 +9,7 @@ import type { AddressRules } from './public-addresses.ts'
 import { isClosed } from './request-failures.ts'
 import { isLocalName, requireAllowed, toSocketHost, type CheckedAddress } from './request-target.ts'
 
-/** Restricts connections to the addresses that these rules allow. */
+/** Restricts connections to allowed addresses: `resolver` finds the addresses of a host, `rules` decide on each. */
 export interface Guard {
   readonly resolver: NameResolver
   readonly rules: AddressRules
@@ -29,7 +29,7 @@ export interface PooledRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Cancels the request, and the connection attempt that it started. */
+  /** Cancels the request, and a connection attempt that the request started. */
   readonly cancellation: Cancellation
   /** Closes the connection after the response. */
   readonly reset?: boolean
@@ -41,25 +41,25 @@ const headerBytesMax = 16 * 1024
 /** Idle connections are closed after this time; a shorter keep-alive time from the server wins. */
 const keepAliveMs = 4000
 /**
- * Maximum number of origins with open connections. Above it, the connections of the least recently used origin are
- * closed.
+ * Maximum number of origins with open connections. For one more origin, the connections of the least recently used
+ * origin are closed.
  */
 const originsMax = 256
 /** Maximum number of interim responses (RFC 9110, section 15.2) before the final response. */
 const interimMax = 16
 
 /**
- * The rest of a body is read up to this size and duration, so that the connection can be reused; otherwise the
- * connection is closed.
+ * If only the status of a response is needed, its body is read up to this size and for this time in milliseconds, so
+ * that the connection can be reused. The connection of a larger or slower body is closed.
  */
 const drainedBytesMax = 16 * 1024
 const drainMs = 250
 
 /**
  * Keep-alive connections of undici by origin. A guarded pool resolves the host once per connection, checks every
- * address and connects only to the checked ones, so that a second DNS answer cannot redirect it (DNS rebinding). A
- * forbidden connection fails with an `invalid_request` that names `url`. The same holds through a proxy, which is asked
- * for a tunnel to a checked address: it cannot resolve the name to another one.
+ * address and connects only to checked addresses, so that a second DNS answer cannot redirect the connection (DNS
+ * rebinding). A forbidden connection fails with an `invalid_request` that names `url`. A guarded pool asks a proxy for
+ * a tunnel to a checked address, so that the proxy cannot resolve the host to another address.
  */
 export class ConnectionPool {
   readonly #guard: Guard | undefined
@@ -108,8 +108,9 @@ export class ConnectionPool {
   }
 
   /**
-   * If the server closes a reused connection just as the request is sent, which is no failure, a repeatable request is
-   * sent once more. The server may have processed any other request (RFC 9110, section 9.2.2).
+   * Sends a request with `start`. A repeatable request is sent once more if the server closes a reused connection just
+   * then, as servers do with idle connections. Another request is not: the server may have processed it (RFC 9110,
+   * section 9.2.2).
    */
   async #send<T>(
     url: URL,
@@ -161,12 +162,12 @@ export class ConnectionPool {
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: headerBytesMax,
-      // Each request has deadlines of its own.
+      // The HTTP client sets the deadlines of each request.
       headersTimeout: 0,
       bodyTimeout: 0,
     }
     if (!this.#proxy) return new Pool(origin, settings)
-    // A guarded request takes a tunnel also for plain HTTP: in the other form, the proxy would resolve the name.
+    // A guarded pool uses a tunnel even for plain HTTP: without a tunnel, the proxy would resolve the host.
     const isTunnel = this.#guard !== undefined || origin.startsWith('https:')
     return new EnvHttpProxyAgent({
       ...settings,
@@ -181,7 +182,10 @@ export class ConnectionPool {
     })
   }
 
-  /** Connects to the proxy with `open`, which opens a tunnel if `isTunnel`. */
+  /**
+   * A connector that connects to the proxy with the given connector of undici, which opens a tunnel if `isTunnel`.
+   * Errors become those of {@link toProxyError}.
+   */
   #atProxy(open: buildConnector.connector, isTunnel: boolean): buildConnector.connector {
     const openSocket = (options: buildConnector.Options) =>
       new Promise<Socket>((resolve, reject) => {
@@ -206,7 +210,7 @@ export class ConnectionPool {
     const addresses = this.#guard ? await findAllowedAddresses(this.#guard, host) : [{ address: host }]
     cancellation?.throwIfCancelled()
     const [{ address, port: found }] = addresses as [CheckedAddress]
-    // With `http:` the agent returns the tunnel as it is; TLS in it has the settings of this pool.
+    // With `http:`, undici adds no TLS to the tunnel. It is added below, with the TLS settings of this pool.
     const socket = await open({ ...options, ...toTunnelHost(address, found ?? port, protocol), protocol: 'http:' })
     cancellation?.onCancel((reason) => socket.destroy(reason))
     socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))
@@ -247,7 +251,7 @@ export class ConnectionPool {
 
 async function findAllowedAddresses({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
   const addresses = await lookUpHost(resolver, host).catch((error: unknown) => {
-    // Do not reveal what a local name resolves to.
+    // Refuse a local name in any case, so that the error does not reveal whether the name resolves.
     if (isLocalName(host)) return []
     throw error
   })

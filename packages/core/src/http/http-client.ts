@@ -21,7 +21,7 @@ export interface HttpClientOptions {
   readonly connectionsMax?: number
   /** Default: no proxy. */
   readonly proxy?: ProxySettings | undefined
-  /** Sends the requests instead of the connection pool. Only tests set it. */
+  /** Sends the requests of {@link HttpClient.send} in place of the connection pool. Only tests set it. */
   readonly fetch?: typeof fetch | undefined
 }
 
@@ -90,7 +90,7 @@ const decoders = new Map<string, () => Transform>([
 /** Value of `accept-encoding` for requests whose responses are decompressed. */
 export const acceptedEncodings = [...decoders.keys()].join(', ')
 
-/** Creates an HTTP client. Throws an error for certificates that cannot be parsed, and for URLs that name no proxy. */
+/** Creates an HTTP client. Throws an error for certificates that cannot be parsed, and for invalid proxy URLs. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { guard, connectionsMax } = options
   const proxy = requireProxies(options.proxy)
@@ -237,9 +237,9 @@ function decompress(url: URL, request: HttpRequest, headers: Headers, body: Read
 }
 
 /**
- * Follows redirects to the same origin. Without an API key, also follows redirects to the same host over TLS. Another
- * port can belong to another user's program, so only a guarded client follows a redirect to another port: a guarded
- * client sends no key, and checks the URL of each redirect. `send` sends one request.
+ * Follows redirects to the same origin and, if no API key is sent, from http to https on the same host. A guarded
+ * client also follows redirects to another port of the same host: it sends no key, and checks the URL of each redirect.
+ * Other clients do not, because another port can belong to another user's program. `send` sends one request.
  */
 export async function followRedirects<Answer extends Pick<Response, 'status' | 'headers'>>(
   start: URL,

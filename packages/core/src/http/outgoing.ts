@@ -7,7 +7,7 @@ import { parseSecureTarget, parseTarget, requireAllowed, toSocketHost, toLiteral
 
 /**
  * The registry's HTTP client for URLs that users give. To protect the operator's own network, the client reaches only
- * public or listed addresses.
+ * public addresses and those in `allowNetworks`.
  */
 export interface Outgoing {
   /** Whether the node is offline: requests then throw `offline`. */
@@ -21,14 +21,14 @@ export interface Outgoing {
   requirePublic(address: string, field: string): Promise<URL>
   /**
    * GETs a URL. The host is resolved once, every address is checked, and the connection goes to a checked address.
-   * Redirects to the same host are followed, others refused. Throws `invalid_request` for addresses that are not
-   * public, `upstream_failed` (no response, too large, a redirect to another host) and `upstream_timeout`.
+   * Redirects to the same host are followed, other redirects refused. Throws `invalid_request` for addresses that are
+   * not public, `upstream_failed` (no response, too large, a redirect to another host) and `upstream_timeout`.
    */
   get(address: string, options: OutgoingRequest): Promise<OutgoingResponse>
   /**
    * POSTs text to an https URL over a keep-alive connection; each new connection is checked as in {@link get}. Returns
-   * the status. Redirects are not followed. If the server closes a reused connection just as the text is sent, it is
-   * sent once more. Throws like {@link get}.
+   * the status. Redirects are not followed. If the server closes a reused connection just then, the text is sent once
+   * more. Throws like {@link get}.
    */
   post(address: string, request: OutgoingPost): Promise<number>
   /**

@@ -10,15 +10,15 @@ export interface ProxySettings {
   readonly noProxy?: string | undefined
 }
 
-/** Whether a text is the URL of a proxy. SOCKS is not supported: its agent would resolve names without the guard. */
+/** Whether a text is the URL of a proxy. False for SOCKS, whose connections the address check would miss. */
 export function isProxyUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
 }
 
 /**
- * The settings for undici, which would read the environment for those that are undefined; undefined without a proxy.
- * Throws a TypeError for a text that is not the URL of a proxy, without that text: it can contain a password.
+ * The settings without undefined ones, for which undici would read the environment; undefined if no proxy is set.
+ * Throws a TypeError for a text that is not the URL of a proxy. The error omits the text, which can contain a password.
  */
 export function requireProxies(settings: ProxySettings = {}): Required<ProxySettings> | undefined {
   const { httpProxy = '', httpsProxy = '', noProxy = '' } = settings
@@ -34,7 +34,10 @@ export function toTunnelHost(address: string, port: string | number, protocol: s
   return { host: `${name}:${known}`, hostname: address, port: known }
 }
 
-/** Gives an error of undici's agent about the proxy a code of its own: it has none, or that of a failed host. */
+/**
+ * Wraps undici's error for a failed proxy in an error with a code of its own. Undici's error has no code, or one that
+ * also stands for a failure of the requested host.
+ */
 export function toProxyError(error: unknown): unknown {
   const [, status] = /^Proxy response \((\d+)\)/.exec((error as Error).message) ?? []
   return Object.assign(new Error('The proxy opened no connection.'), {

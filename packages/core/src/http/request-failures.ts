@@ -41,7 +41,7 @@ export function toRequestName(subject: RequestSubject): string {
   return typeof subject === 'string' ? subject : `The request to ${subject.origin}`
 }
 
-/** Creates an `upstream_failed`. An error without a `cause` is not worth a retry. */
+/** Creates an `upstream_failed`. Callers retry only errors with a `cause`. */
 export function toFailure(subject: RequestSubject, reason: string, advice = '', cause?: unknown): RegistryError {
   return new RegistryError('upstream_failed', `${toRequestName(subject)} failed: ${reason}. ${advice}`.trimEnd(), {
     cause,

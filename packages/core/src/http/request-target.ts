@@ -45,7 +45,7 @@ export function toSocketHost({ hostname }: { readonly hostname: string }): strin
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
 }
 
-/** The address of a host that is an IP literal. */
+/** The address of a host that is an IP literal; empty for a name. */
 export function toLiteralAddress(host: string): CheckedAddress[] {
   return isIP(host) === 0 ? [] : [{ address: host }]
 }

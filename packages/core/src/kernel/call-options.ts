@@ -10,11 +10,9 @@ export interface CallOptions {
   readonly kind?: ClientKind
   /** Network address of the client, normalised for rate limits. Absent for calls inside the process. */
   readonly address?: string
-  /**
-   * Token that proves that the call comes from an agent (`agentToken`) or from a party to a takedown case
-   * (`caseToken`).
-   */
+  /** Token that proves that the call comes from an agent. */
   readonly agentToken?: string
+  /** Token that proves that the call comes from a party to a takedown case. */
   readonly caseToken?: string
   /** Secret of a link that shares a private skill. */
   readonly shareToken?: string
@@ -23,7 +21,7 @@ export interface CallOptions {
    * are removed. A write that was already handed to the database may still be committed.
    */
   readonly signal?: AbortSignal | undefined
-  /** Called before a costly operation runs; it throws to refuse it. */
+  /** Called before a costly operation runs. Throws to refuse the operation. */
   readonly requireRoom?: () => void
   /**
    * The key of the request in the cache of public responses, if the transport has already looked for the response

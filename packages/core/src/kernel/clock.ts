@@ -10,8 +10,8 @@ export interface Clock {
 }
 
 /**
- * Longest delay that a timer of Node accepts: 2^31 - 1 ms, about 24 days. A timer that ends early finds no job due, and
- * its caller sets the timer again.
+ * Longest delay that a timer of Node accepts: 2^31 - 1 ms, about 24 days. A longer timer ends after this delay; its
+ * callback then finds no job due, and sets a new timer.
  */
 const timerMsMax = 2 ** 31 - 1
 

@@ -2,10 +2,9 @@
 export interface PreparedResponse {
   /** The address of the node, which is in the links of the response. */
   readonly address: string
-  /**
-   * The headers that depend on the content alone, alternating names and values: of the response, and of a 304 response.
-   */
+  /** The headers that depend on the content alone, as alternating names and values. */
   readonly headers: readonly string[]
+  /** As `headers`, for a 304 response. */
   readonly headersOf304: readonly string[]
   /** The body. A short body is a string in which each character is one byte (Latin-1). */
   readonly body: string | Uint8Array
@@ -16,7 +15,7 @@ export class EncodedJson {
   readonly json: string
   /** A strong entity tag with its quotes (RFC 9110, section 8.8.3). */
   readonly etag: string
-  /** Whether the cache of responses holds the response. False again once its subject has changed. */
+  /** Whether the cache of responses has the response. False again after the cache removed the response. */
   isCached = false
   /** Set by the transport that sent the response last. */
   prepared: PreparedResponse | undefined = undefined

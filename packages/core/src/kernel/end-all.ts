@@ -1,4 +1,7 @@
-/** As `Promise.all`, but rejects only after all have ended: no statement may reach a transaction after its rollback. */
+/**
+ * As `Promise.all`, but waits for all promises before it rejects: no statement may reach a transaction after the
+ * rollback.
+ */
 export async function endAll<Works extends readonly unknown[]>(
   works: readonly [...Works],
 ): Promise<{ -readonly [Key in keyof Works]: Awaited<Works[Key]> }> {

@@ -34,9 +34,9 @@ interface CatalogueChange {
 }
 
 /**
- * Assigns the next number to a catalogue change, and appends its public part to the log and the Merkle tree. Both
- * sequences are gapless: their last numbers advance in the transaction of the change, with one writer at a time.
- * `known` is the head, if the caller has read it since the last change.
+ * Assigns the next number to a catalogue change, and appends its public part to the log and the Merkle tree. The
+ * numbers of changes and of log entries have no gaps: the transaction of the change assigns them, and there is one
+ * writer at a time. `known` is the head, if the caller has read it since the last change.
  */
 export async function appendChange(trx: WriteTransaction, change: CatalogueChange, known?: LogHead): Promise<number> {
   const { kind, subject, at, entries, skill } = change

@@ -39,8 +39,8 @@ export class ChangeFollower {
   readonly #onError: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   readonly #notices: ReturnType<NonNullable<Database['listen']>> | undefined
-  // The list is replaced, never changed in place: listeners that wait for one change are added and removed while others
-  // are called.
+  // The list is replaced, never changed in place: listeners that wait for one change are added and removed while other
+  // listeners are called.
   #followers: readonly ChangeListener[] = []
   #position: number
   #running: Promise<void> | undefined
@@ -115,8 +115,8 @@ export class ChangeFollower {
     } catch (error) {
       this.#onError(error)
     } finally {
-      // Clear `#running` in the same turn of the event loop as the last check of `again`: a later caller must not get a
-      // read that is already complete.
+      // Clear `#running` in the same turn of the event loop as the last check of `#again`: a later caller must not get
+      // a read that is already complete.
       this.#running = undefined
     }
   }

@@ -38,7 +38,7 @@ export async function readSignedCheckpoint(context: LogContext): Promise<SignedC
  * A process signs each size once, and cosigns it once for each minute in which it is requested.
  *
  * While more than one key signs, an extension line names each key, so that the old key, which readers trust, vouches
- * for the new one. The signed time proves to readers that the log is not frozen at an old size, which a signature alone
+ * for the new key. The signed time proves to readers that the log is not frozen at an old size, which a signature alone
  * does not.
  */
 export async function signCheckpoint(context: LogContext, { size, frontier }: TreeHead): Promise<SignedCheckpoint> {

@@ -14,7 +14,7 @@ export interface LogContext extends StorageContext {
 interface Transparency {
   /** Parsed private keys by number. */
   readonly keys: Map<number, KeyObject>
-  /** Signed checkpoints by tree size and keys, and by time. */
+  /** Signed checkpoints: without cosignatures by tree size and keys, with cosignatures by tree size, keys and time. */
   readonly checkpoints: Map<string, string>
   /** Tiles by level and number. */
   readonly tiles: Map<string, Tile>

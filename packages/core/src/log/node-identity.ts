@@ -37,7 +37,7 @@ async function ensureIdentity({ writer }: Database, given: string | undefined): 
   })
 }
 
-/** Reads the identity of a database that has one. Throws if it has another name than the given one. */
+/** Reads the identity of a database. Throws if the database has none yet, or has another name than `given`. */
 async function readIdentity({ read }: Database, given: string | undefined): Promise<Identity> {
   const { origin, epoch } = await readStoredIdentity(read)
   if (origin === undefined) {

@@ -42,8 +42,8 @@ export interface ExtensionParts extends StorageContext {
 }
 
 /**
- * Functions of extensions that the registry calls. Those for upstreams are called in the transactions of the changes
- * that the registry makes.
+ * Functions of extensions that the registry calls. Functions with a parameter `trx` are called in the transaction of
+ * the change that they concern.
  */
 export interface ExtensionHooks {
   readonly upstreamQueue: UpstreamQueue
@@ -95,7 +95,7 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
   }
 }
 
-/** The definitions of extensions. Throws a TypeError for an object that is none. */
+/** Converts extensions to their definitions. Throws a TypeError for an object that is no extension. */
 export function toDefinitions(extensions: readonly RegistryExtension[]): readonly ExtensionDefinition[] {
   return extensions.map((extension) => {
     if ('connect' in extension) return extension as ExtensionDefinition
@@ -103,7 +103,7 @@ export function toDefinitions(extensions: readonly RegistryExtension[]): readonl
   })
 }
 
-/** Combines the hooks of all extensions. If two have the same hook, the later one is used. */
+/** Combines the hooks of all extensions. If two extensions have the same hook, the later extension's is used. */
 export function connectExtensions(extensions: readonly ExtensionDefinition[], parts: ExtensionParts): ExtensionHooks {
   return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts)))
 }

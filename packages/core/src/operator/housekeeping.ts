@@ -15,21 +15,21 @@ import { forgetRetiredKeys } from '../log/signing-keys.ts'
 const topic = 'housekeeping'
 /** Retention of completed jobs, for operators to inspect. */
 const doneKeptMs = 7 * dayMs
-/** Embeddings that are still needed are made again. */
+/** Retention of embeddings. A search that needs a deleted embedding requests it again. */
 const embeddingsKeptMs = 90 * dayMs
-/** About 800 MB with the vectors of usual models. */
+/** Maximum number of stored embeddings: about 800 MB with the vectors of usual models. */
 const embeddingsMax = 200_000
-/** Failed jobs are retained longer, since an operator may retry them. */
+/** Retention of failed jobs, longer than of completed jobs, because an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
-/** A longer time since the last run is a clock that jumped ahead, or a node that did not run. */
+/** If the last run is longer ago than this, the clock jumped ahead or no node ran. */
 const steadyMs = 2 * dayMs
 
 /**
  * Deletes expired data once a day. The next run is a row of the outbox.
  *
- * A run deletes nothing if the clock was not steady since the last one: while it is years ahead, all data seems to have
- * expired. After such a run the next one is an hour later, and deletes again if the clock has not jumped since.
+ * A run deletes nothing if the clock seems to have jumped since the last run: while a clock is years ahead, all data
+ * seems to have expired. The run after it is due an hour later, and deletes if the clock has not jumped again.
  */
 export async function scheduleHousekeeping(context: OperatorContext): Promise<void> {
   const toJob = (since: number, delayMs: number) => ({
@@ -41,11 +41,12 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, minuteMs, minuteMs],
     async handle(payload) {
-      // Stores the counts of nodes that ended before they stored them and did not restart.
+      // Counts the installs that other nodes recorded, but did not count before they ended.
       await context.telemetry.flush()
       if (isSteady(payload, context.clock.now())) await deleteExpired(context)
     },
-    // Schedules the next run also after the last failed attempt: from the start, because the clock may jump.
+    // Schedules the next run even after the last attempt failed. Its time is based on the start of this run, because
+    // the clock may jump during the run.
     afterwards: (trx, [ended]) => {
       const { payload, startedAt } = ended!
       return context.outbox.enqueue(trx, toJob(startedAt, isSteady(payload, startedAt) ? dayMs : hourMs))
@@ -75,7 +76,7 @@ async function deleteExpired(context: OperatorContext): Promise<void> {
   await sweepEmbeddings(context.database, { before: now - embeddingsKeptMs, rowsMax: embeddingsMax })
 }
 
-/** Every node has already processed the changes of the previous days; a starting node reads the catalogue itself. */
+/** Deletes changes older than a day: every node has processed them, and a starting node reads the whole catalogue. */
 async function sweepChanges(context: StorageContext): Promise<void> {
   await context.database.writer.write((trx) => removeChanges(trx, context.clock.now() - dayMs))
 }

@@ -5,7 +5,7 @@ import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 import { countRows } from '../storage/count-rows.ts'
 
-/** Metrics that need no database, so that they work while it is unavailable. */
+/** Metrics that can be read while the database is unavailable. */
 export async function readNodeMetrics({
   database,
   search,
@@ -74,12 +74,12 @@ export async function readStoredMetrics(context: CatalogueContext): Promise<Metr
   ]
 }
 
-/** If the database is unavailable, its own metrics are missing, but not the metrics that report the problem. */
+/** Reads metrics; none if reading fails, so that metrics from other sources are returned without a database. */
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
 }
 
-/** The questions for a second opinion by their results. */
+/** The metrics that count the questions for a second opinion by result. */
 export function toOpinionMetrics(counts: Readonly<Record<string, number>>): Metric[] {
   return Object.entries(counts).map(([result, value]) => ({
     name: 'skillstead_second_opinions_total',

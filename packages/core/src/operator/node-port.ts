@@ -5,7 +5,7 @@ export interface NodePort {
   /** Version of the program. */
   readonly version: string
   readonly rates: Pick<RateLimits, 'on' | 'anonymous' | 'plans'>
-  /** The number of requests that the node refused since its start. */
+  /** The number of requests that the node refused because of a rate limit since its start. */
   limited(): Promise<number>
 }
 

@@ -10,7 +10,7 @@ import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import type { OutboxRow as StoredRow } from '../storage/tables.ts'
 
-/** Counting by topic reads each row, so counting stops at this number. A larger number would not help an operator. */
+/** Maximum number of rows that are counted by topic for each state: counting reads each row. */
 const countedMax = 100_000
 
 /**
@@ -80,7 +80,7 @@ export async function retryOutboxRow(
   })
 }
 
-/** All but the payload, which may be private, such as the body of a delivery. */
+/** The columns that operators see. Not the payload, which may be private, such as the body of a delivery. */
 const shownColumns = ['id', 'topic', 'partition', 'state', 'attempts', 'attempt_log', 'due_at', 'created_at'] as const
 
 function toOutboxRow(row: Pick<StoredRow, (typeof shownColumns)[number]>): OutboxRow {

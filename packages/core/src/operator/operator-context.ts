@@ -10,7 +10,7 @@ import type { SetupCode } from './setup-code.ts'
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
-  /** Answers lists and searches, where one is set. */
+  /** The database that lists and searches read. Default: none; they read the primary database. */
   readonly replica: Replica | undefined
   readonly backups: ExtensionHooks['backups']
   readonly collectGarbage: ExtensionHooks['collectGarbage']
@@ -22,6 +22,6 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly startedAt: number
   /** The extensions that the registry was opened with. */
   readonly extensions: readonly ExtensionDefinition[]
-  /** Encrypts values that clients send back to the node. */
+  /** Encrypts API keys for upstreams before they are stored, and values that clients send back to the node. */
   readonly secrets: Secrets
 }

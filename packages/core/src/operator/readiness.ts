@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { Database } from '../storage/database.ts'
 
-/** Free space below which a disk counts as full: SQLite needs space for its journal. */
+/** A disk with fewer free bytes counts as full, because SQLite needs space for its journal. */
 const diskBytesMin = 64 * 1024 * 1024
 
 /** Which parts of the registry can serve requests. */
@@ -25,7 +25,10 @@ export async function answersQueries(database: Database): Promise<boolean> {
   }
 }
 
-/** Whether the disk of an SQLite file has space for writes; true for PostgreSQL, and if nothing is written. */
+/**
+ * Whether the disk of an SQLite file has space for writes. True for a database in memory or on PostgreSQL, and for one
+ * that is open for reading only.
+ */
 export async function hasDiskSpace({ path, isReadOnly }: Database): Promise<boolean> {
   if (path === undefined || isReadOnly) return true
   const { bavail, bsize } = await statfs(dirname(path))

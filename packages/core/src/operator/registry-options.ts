@@ -8,9 +8,9 @@ import type { Mailer } from '../webhooks/mail-notices.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
 /**
- * The tables, checks and hooks that another package adds to a registry, such as `mirrorExtension`. The parts are those of
- * `ExtensionDefinition` in `@skillstead/core/internal`: here they would make each program that imports this package
- * check the types of the database library.
+ * The tables, checks and hooks that another package adds to a registry, such as `mirrorExtension`. They are declared in
+ * `ExtensionDefinition` of `@skillstead/core/internal`: declared here, they would make the compiler check the types of
+ * the database library in each program that imports this package.
  */
 export interface RegistryExtension {
   /** The name of the package. */
@@ -20,8 +20,8 @@ export interface RegistryExtension {
 /** Options of `openRegistry`. */
 export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   /**
-   * A streaming replica of `databaseUrl`, which answers lists and searches: `postgres://...`. They wait until it has what
-   * was committed before, and read `databaseUrl` if that takes long. Default: none.
+   * A streaming replica of `databaseUrl`, which lists and searches read: `postgres://...`. Each list or search waits
+   * until the replica has all earlier commits, and reads `databaseUrl` if that takes long. Default: none.
    */
   readonly databaseReadUrl?: string
   /** Source of the current time. Default: the system clock. */
@@ -33,7 +33,7 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly origin?: string
   /**
    * Maximum number of skills for a search in memory; a larger catalogue is searched in the database. 0: always in the
-   * database.
+   * database. Default: 150,000.
    */
   readonly memorySkillsMax?: number
   /**
@@ -48,7 +48,7 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
    * Default: 1000.
    */
   readonly pollMs?: number
-  /** Whether this process runs jobs from the outbox; never with the mode `read`. Default: true. */
+  /** Whether this process runs background jobs from the outbox. With the mode `read` it never does. Default: true. */
   readonly works?: boolean
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */
@@ -68,7 +68,7 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly recordInstallers?: boolean
   /** Sends e-mail notices to users who have an address. Default: none are sent. */
   readonly mailer?: Mailer
-  /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
+  /** Key of 32 bytes that encrypts the API keys of upstreams. Without it, no API key of an upstream can be stored. */
   readonly secretKey?: Uint8Array
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
    * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */

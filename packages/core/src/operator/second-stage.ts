@@ -7,13 +7,13 @@ import type { Database } from '../storage/database.ts'
 import type { Metric } from './metric.ts'
 
 const timeoutMs = 300
-/** Requests at the same time: one for a query and one for texts, of a few searches. */
+/** Maximum number of parallel requests: each search sends one for its query, and all searches share one for texts. */
 const connectionsMax = 8
 
 export interface SecondStageOptions {
   /** An embeddings service that orders the best hits of searches again. Default: none, and no text leaves the node. */
   readonly embeddings?: EmbeddingsOptions
-  /** Another way to compare texts with queries, instead of `embeddings`. */
+  /** Compares texts with queries in place of `embeddings`. Default: `embeddings` does. */
   readonly reranker?: Reranker
   /** Hosts that outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions
@@ -25,7 +25,7 @@ interface SecondStageParts {
   readonly onError: (error: unknown) => void
 }
 
-/** The second stage of searches as the operator configured it; undefined without a configuration. */
+/** Creates the second stage of searches, which orders the best hits again; undefined if none is configured. */
 export function createSecondStage(
   { embeddings, reranker, outgoing }: SecondStageOptions,
   { database, clock, onError }: SecondStageParts,

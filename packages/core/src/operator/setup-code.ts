@@ -6,7 +6,7 @@ import { findMeta, putMeta } from '../storage/meta.ts'
 /** Digits and letters, without I, L, O and U, which are easily misread (Crockford's base 32). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const half = 4
-/** The digests of valid codes of nodes that share a database, newest first. */
+/** Key in the table `meta` of the digests of the valid codes of all nodes on the database, newest first. */
 const metaKey = 'setup_codes'
 /** Maximum number of stored digests: nodes may be restarted repeatedly before setup. */
 const codesMax = 16
@@ -28,7 +28,7 @@ export class SetupCode {
     this.#database = database
   }
 
-  /** Whether the input is this code or that of another node. Ignores case, hyphens and similar letters. */
+  /** Whether the input is the code of this or of another node. Ignores case and hyphens; reads I and L as 1, O as 0. */
   async matches(typed: string): Promise<boolean> {
     const { dialect, read } = this.#database
     const given = hashSetup(typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'))

@@ -66,8 +66,8 @@ export async function releaseRows({ dialect, writer }: Database, rows: readonly 
 }
 
 /**
- * Writes the new states of rows; returns the ids of rows whose lease was still valid. Other workers have the other
- * rows.
+ * Writes the new states of rows; returns the ids of rows whose lease was still valid. The other rows are not written,
+ * because other workers leased them.
  */
 export async function writeResults(
   dialect: Database['dialect'],

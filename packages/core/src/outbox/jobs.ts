@@ -8,7 +8,7 @@ export interface OutboxJob {
   readonly payload: Record<string, unknown>
   /** Earliest start, in milliseconds since 1970. Default: at once. */
   readonly dueAt?: number
-  /** While a pending row has this key, adding another one with the same key has no effect. */
+  /** While a pending row has this key, adding another job with the same key has no effect. */
   readonly uniqueKey?: string
   /**
    * Partition key: partitions take turns, so a backlog in one partition does not delay the others. Default: the topic.
@@ -71,7 +71,7 @@ export interface JobView {
 export interface OutboxHandler {
   /**
    * Does the work. An error that it throws is recorded with the row. A row may be handled more than once: when a
-   * process is killed before it records the result, another one handles the row again.
+   * process is killed before it records the result, another process handles the row again.
    */
   handle(payload: Record<string, unknown>, attempt: number, id: string): Promise<{ statusCode: number } | void>
   /** Delays in milliseconds before the retries. If the attempt after the last delay fails too, the row has failed. */
@@ -89,7 +89,7 @@ export interface OutboxHandler {
 export interface OutboxFigures {
   readonly pending: number
   readonly failed: number
-  /** When the oldest pending row became due, in milliseconds since 1970; null if none is pending. */
+  /** The earliest due time of a pending row, past or future, in milliseconds since 1970; null if none is pending. */
   readonly oldestDueAt: number | null
   /** Attempts that this process completed, and how many of them failed. */
   readonly attempts: number

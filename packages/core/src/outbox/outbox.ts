@@ -22,7 +22,7 @@ export class Outbox {
   readonly #parts: WorkerParts
   readonly #handlers = new Map<string, OutboxHandler>()
   readonly #worker: Worker
-  /** Whether a transaction of this process made a row due. */
+  /** Whether a row was added or retried in this process: the next commit then wakes the worker. */
   #isWanted = false
 
   /** Creates the outbox of a database, with a worker that processes jobs once it is started. */
@@ -119,7 +119,7 @@ export class Outbox {
     }
   }
 
-  /** Starts to process due rows, now and whenever one becomes due. */
+  /** Starts to process due rows, now and whenever a row becomes due. */
   start(): void {
     this.#worker.start()
   }

@@ -25,7 +25,7 @@ const runningMost = {
 const leasedPerPlace = 4
 /** An attempt that takes longer than this makes its partition slow. */
 const slowMs = 1000
-/** After a fast attempt a slow partition becomes new, not fast: one fast attempt may be chance. */
+/** The pace after a fast attempt, by the pace before. One fast attempt may be chance: a slow partition becomes new. */
 const nextPace: Readonly<Record<PartitionPace, PartitionPace>> = { slow: 'new', new: 'fast', fast: 'fast' }
 /** Number of partitions whose pace is remembered, and number of remembered hosts. */
 const rememberedMax = 4096
@@ -61,7 +61,7 @@ class Partition extends RowGroup {
 
 /**
  * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of
- * places, so that receivers that hang do not delay the others.
+ * places, so that receivers that hang do not delay other receivers.
  */
 export class Partitions {
   readonly #all = new RowGroup(runningMost.all)
@@ -111,7 +111,7 @@ export class Partitions {
     return full.map(([name]) => name)
   }
 
-  /** Whether a partition has so few rows left that another claim is worthwhile. */
+  /** Whether so few leased rows of a partition remain that another claim is worthwhile. */
   isLow(name: string): boolean {
     const { leased, limit, room } = this.#partitionOf(name)
     return leased <= room || limit.pendingCount === 0

@@ -200,7 +200,9 @@ export class Worker {
     }
   }
 
-  /** Whether a row is due that became claimable after a time. If not, the worker is woken once one is due. */
+  /**
+   * Whether a row is due that became claimable after a time. If not, sets a timer that wakes the worker for the next.
+   */
   async #isDue(after = 0): Promise<boolean> {
     const { database, clock, handlers } = this.#parts
     const next = await findNextDue(database, [...handlers.keys()], after)

@@ -18,6 +18,7 @@ export interface TermGroup {
 
 /** Certainty of each kind of match. */
 const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5, bridge: 0.4 }
+/** Maximum number of corrections for a term. */
 const repairsMax = 8
 const groupCompletionsMax = 16
 /** Maximum number of ideograph pairs for a query of a single ideograph. */

@@ -206,8 +206,8 @@ export class BatchWriter implements Writer {
   }
 
   /**
-   * Waits until as many writes are queued as are still announced. Each page that a commit changes is written once for all
-   * of its writes; with half of them the other half is prepared meanwhile.
+   * Waits up to `gatherMs` until all announced writes are queued, or as many as a batch may have: a commit writes each
+   * page that it changes only once for all of its writes.
    */
   async #gather(): Promise<void> {
     if (this.#isGathered()) return

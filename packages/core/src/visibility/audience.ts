@@ -7,7 +7,7 @@ import { readRule, type Ruled } from './read-rule.ts'
 /** Who finds a listed skill: every guest, every user, or only the readers stored with the skill. */
 export type Audience = 'guests' | 'users' | 'readers'
 
-/** Bits of the audiences that need no names. */
+/** The bit of each audience. None for `readers`, who find a skill by their {@link ViewerKeys}. */
 export const audienceBits = { guests: 1, users: 2, readers: 0 } as const
 
 /** The keys of a user, as {@link readKeysOf} returns them; null for guests. */
@@ -26,9 +26,10 @@ export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audien
 }
 
 /**
- * The keys of the named readers of skills, by skill; none for a skill that every user sees. A key is the id of a user, of
- * a team, or of an organisation, which stands for its insiders; {@link toMemberKey} stands for all of its members. So
- * the keys of a skill stay as they are when a user joins or leaves a team or an organisation.
+ * The keys of the named readers of skills, by skill; none for a skill that every user sees. A key is the id of a user,
+ * of a team, or of an organisation. The id of an organisation stands for the members whose role reads private skills;
+ * {@link toMemberKey} stands for all of its members. So the keys of a skill do not change when a user joins or leaves a
+ * team or an organisation.
  */
 export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[]): Promise<Map<string, string[]>> {
   const named = skills.filter((skill) => !isOpenToUsers(skill))

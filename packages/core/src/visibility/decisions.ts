@@ -14,7 +14,7 @@ export type Visible = Ruled & Pick<SkillRow, 'full_name'>
 export class TakenDown extends RegistryError {
   readonly skillId: string
 
-  /** `caseIds`: the cases that the reader may answer. */
+  /** `caseIds`: the takedown cases that the caller may answer with a counter-notice. */
   constructor(skill: Pick<SkillRow, 'id' | 'full_name'>, caseIds: readonly string[]) {
     const advice = caseIds.map((id) => ` A counter-notice may be sent to /api/v1/dmca/${id}/counter-notice.`)
     super('taken_down', `${skill.full_name} is under a takedown.${advice.join('')}`)
@@ -99,7 +99,7 @@ export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillR
   return [...words, ...(await findReaderKeys(db, [skill])).get(skill.id)!].join(',')
 }
 
-/** Returns a function that tells whether a caller is among the readers that {@link readReaders} returned. */
+/** Returns a function that decides whether the caller is among the readers that {@link readReaders} returned. */
 export async function judgeReaders(db: Kysely<Tables>, caller: Caller): Promise<(readers: string) => boolean> {
   const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => readerWords[kind])
   const names = new Set<string>([...words, ...((await readKeysOf(db, callerId(caller))) ?? [])])

@@ -26,7 +26,7 @@ export const kindsByRow = {
   owner: (caller: Caller, { owner_id }: Ruled) => callerId(caller) === owner_id,
 }
 
-/** The kinds of reader that members of the organisation that owns a skill are: see {@link memberKinds}. */
+/** The kinds of reader among the members of the organisation that owns a skill: see {@link memberKinds}. */
 export const membershipKinds = ['insider', 'member'] as const
 
 /** The kinds of reader that other tables store: all triples of a skill, a user and the kind. */
@@ -108,7 +108,7 @@ const hiddenReaders: Readers = {
 }
 
 /**
- * The read rule: by the state and the visibility of a skill, which kinds of reader see the skill; all others see
+ * The read rule: by the state and the visibility of a skill, which kinds of reader see the skill. Other callers see
  * nothing. The other files of this folder derive from the rule the decision about a row, the SQL conditions and the
  * audience in the search index.
  */

@@ -20,8 +20,8 @@ const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */
 export function handleDeliveries(context: WebhooksContext): void {
-  // Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts
-  // begin one by one as others end: those of one turn of the event loop share the queries.
+  // Loads the webhook of a delivery, and whether the owner of the webhook may still read the skill. Attempts that begin
+  // in the same turn of the event loop share the queries. Nothing is cached, because rights and webhooks may change.
   const targets = new DataLoader<DeliveryPayload, DeliveryTarget | null>(
     (deliveries) => loadTargets(context, deliveries),
     {
@@ -95,7 +95,10 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
   throw new AttemptError(`The receiver answered with ${message}`, { statusCode })
 }
 
-/** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
+/**
+ * Returns the target of a delivery that may be sent. Otherwise throws an error that prevents retries, for example for a
+ * deleted webhook. A ping is also sent to a disabled webhook.
+ */
 function requireOpenTarget(target: DeliveryTarget | null, { event }: DeliveryPayload): DeliveryTarget {
   if (!target) throw refuseDelivery('The webhook was deleted.')
   if (!target.mayRead) throw refuseDelivery('The owner of the webhook may no longer read the skill.')

@@ -67,8 +67,10 @@ function toRuns(ended: readonly EndedJob[]): Map<string, DeliveryRun> {
 }
 
 /**
- * Uses one query for all webhooks, and writes nothing while deliveries succeed. Ignores failures that the receiver did
- * not cause: the webhook is disabled or deleted, or its owner's plan has no webhooks.
+ * Adds runs to the numbers of consecutive failures of their webhooks, and returns the webhooks whose number may have
+ * changed. Uses one query for all webhooks, and writes nothing while deliveries succeed. Ignores failures that the
+ * receiver did not cause: the webhook is disabled or deleted, its owner is disabled, or the owner's plan has no
+ * webhooks.
  */
 async function addRuns(
   { database: { dialect } }: StorageContext,

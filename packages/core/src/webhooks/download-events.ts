@@ -62,7 +62,7 @@ export function takeUses(
   return { taken, left }
 }
 
-/** One delivery per use and subscriber; `downloads` counts up from the skill's current number. */
+/** One delivery per use and subscriber; `downloadCount` counts up from the `downloads` of the skill. */
 export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<string, Watched>, at: number): OutboxJob[] {
   const jobs: OutboxJob[] = []
   const counts = new Map<string, number>()
@@ -92,8 +92,8 @@ export interface Watchers {
 }
 
 /**
- * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Until
- * then, notifications of uses have an unknown client.
+ * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Until they
+ * are reloaded, notifications to a new subscriber have an unknown client.
  */
 export async function createWatchers({ read }: Database, changes: ChangeFollower): Promise<Watchers> {
   let ownerIds = new Set<string>()

@@ -39,7 +39,7 @@ export function createEvents(outbox: Outbox, clock: Clock, mail?: MailNotices): 
   }
 }
 
-/** Whether a subscriber owns something: in person, or as an administrator of the organisation that owns it. */
+/** Whether a subscriber is the owner with this id, or has the right to manage the organisation with this id. */
 function isOwnerOrManager(ownerId: string) {
   return (eb: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) =>
     eb.or([eb('s.user_id', '=', ownerId), eb('s.user_id', 'in', selectMembersWith('manage', ownerId))])
@@ -114,6 +114,6 @@ export function selectSubscribers(trx: WriteTransaction, event: EventName) {
 export function isAbout({ skills }: Pick<Subscriber, 'skills'>, fullName: string | undefined): boolean {
   if (skills === null || fullName === undefined) return true
   const owner = toOwnerName(fullName)
-  // JSON escapes no character of these names, so the list need not be parsed.
+  // JSON escapes no character of the names of skills and owners, so the list need not be parsed.
   return skills.includes(`"${fullName}"`) || skills.includes(`"${owner}/*"`)
 }

@@ -20,7 +20,7 @@ export interface MailMessage {
 export interface Mailer {
   /** The address of the node in links, without a slash at its end. */
   readonly publicUrl: string
-  /** Rejects if the message was not accepted; it is then tried again. */
+  /** Rejects if the message was not accepted. The outbox then tries to send the message again. */
   send(message: MailMessage): Promise<void>
 }
 
@@ -38,7 +38,7 @@ type Notice = { [Name in 'skill.submitted' | 'skill.reviewed']: { event: Name; d
 
 export type MailNotices = ReturnType<typeof createMailNotices>
 
-/** Announces events to users by e-mail: jobs of the outbox, without the address, which is read when they run. */
+/** Announces events to users by e-mail. The jobs in the outbox have no address: it is read when a job runs. */
 export function createMailNotices(outbox: Outbox, dialect: Dialect) {
   return {
     async announce(trx: WriteTransaction, { event, data, ownerId, userIds }: EmittedEvent): Promise<void> {
@@ -67,7 +67,7 @@ interface MailContext extends StorageContext {
   readonly policies: PolicyPort
 }
 
-/** Sends the e-mails of the outbox. */
+/** Registers the handler that sends the e-mail notices in the outbox. */
 export function handleMailNotices(context: MailContext, mailer: Mailer): void {
   const limiter = new RateLimiterMemory({ points: perUserAndHour, duration: 3600 })
   context.outbox.handle(topic, {
@@ -85,7 +85,7 @@ export function handleMailNotices(context: MailContext, mailer: Mailer): void {
   })
 }
 
-/** The address of a user whom a notice still concerns. */
+/** The e-mail address of a user; undefined if there is none, or if the notice does not concern the user any more. */
 async function findAddress({ database, policies }: MailContext, userId: string, { event, data }: Notice) {
   const user = await database.read
     .selectFrom('users')
@@ -130,7 +130,7 @@ async function sendMessage(mailer: Mailer, message: MailMessage): Promise<void> 
     await mailer.send(message)
   } catch (error) {
     if (isRegistryError(error, 'shutting_down')) throw error
-    // The text of the error may have credentials or the address: administrators see it in the outbox.
+    // Omit the text of the error: administrators see it in the outbox, and it may have credentials or the address.
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
     const known = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number')
     throw new AttemptError(`The e-mail was not accepted${known.length > 0 ? ` (${known.join(' ')})` : ''}.`)

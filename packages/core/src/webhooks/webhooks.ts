@@ -90,7 +90,9 @@ async function refuseTooManyWebhooks(trx: WriteTransaction, userId: string): Pro
 /** Time for which deliveries are also signed with the previous secret. */
 const overlapMs = 24 * 60 * 60 * 1000
 
-/** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
+/**
+ * PATCH /webhooks/<id>: omitted fields stay. Throws `invalid_request` as {@link createWebhook} does, and `not_found`.
+ */
 export async function updateWebhook(
   context: AccountsContext,
   input: Input<'updateWebhook'>,

@@ -1,6 +1,9 @@
 import { parseSkillMd, readCapabilities } from '@skillstead/skill-format'
 
-/** The frontmatter of a SKILL.md with its tools, read only if `asking` is in it: YAML takes longer than the rest. */
+/**
+ * The name, the frontmatter and the allowed tools of a SKILL.md. The frontmatter and the tools are empty unless
+ * `asking` matches the text of the frontmatter: parsing the YAML takes longer than all else here.
+ */
 export function readFrontmatterHead(text: string, asking: RegExp) {
   const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
   const head = text.slice(0, end === -1 ? 0 : end)

@@ -11,7 +11,7 @@ import { signNote } from './signing-key.ts'
 /** A verified bundle of rules. */
 export interface RulesBundle extends AddedRules {
   readonly release: number
-  /** `YYYY-MM-DD` */
+  /** The date of the release, as `YYYY-MM-DD`. */
   readonly date: string
   readonly rules: RulesDocument['rules']
   /** The keys that signed the bundle, as `<name>+<hash>`. */

@@ -1,7 +1,13 @@
-/** Few enough that the transitions of a state fit into one cache line; texts are compared where the classes agree. */
+/**
+ * Number of classes of code units. Few enough that the transitions of a state fit into one cache line. Where the
+ * classes of a text match, its code units are compared.
+ */
 const classCount = 32
 const root = 0
-/** The rest of a longer text is compared where its beginning was found: half as many states fit the cache better. */
+/**
+ * Number of code units of a text that the automaton finds. The rest of a longer text is compared afterwards: the
+ * automaton then has half as many states, which fit the cache better.
+ */
 const beginningUnits = 8
 const statesMax = 65_535
 const bytesMin = 3

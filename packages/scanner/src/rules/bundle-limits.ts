@@ -4,9 +4,9 @@ export const bundleLimits = {
   rulesMax: 200,
   patternsMax: 40,
   expressionCharactersMax: 4000,
-  /** Of one expression at one position of a text; see `ExpressionTraits`. */
+  /** Number of ways in which one expression can match at one position of a text; see `ExpressionTraits`. */
   waysMax: 10_000,
-  /** Of all texts around which the patterns are tried. */
+  /** Total length of the words and anchors of all rules. A pattern is tried only around these texts. */
   searchedCharactersMax: 12_288,
   examplesMax: 16,
   exampleCharactersMax: 1000,

@@ -258,7 +258,7 @@ function isLatin(unit: number): boolean {
   return (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
 }
 
-/** Whether a character is on a line between two words. */
+/** Whether a character can stand between two words of a line: neither a letter nor a line end or mark of a break. */
 function isBetweenWords(unit: number): boolean {
   return unit > 0 && unit !== newline && unit !== breakMark && !isLetter(unit)
 }
@@ -267,5 +267,5 @@ function isBetweenWords(unit: number): boolean {
 const lookAlikesMax = 12
 /** Minimum length of a word of look-alikes that is read as Latin because of the word before it. */
 const lookAlikeWordMin = 2
-/** Maximum distance from there to the words before and after it. */
+/** Maximum number of characters between a word of look-alikes and the words before and after it. */
 const gapCharactersMax = 16

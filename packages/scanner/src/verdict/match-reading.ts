@@ -30,7 +30,7 @@ function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except 
   return kinds.includes(kind) && (wanted?.test(text) ?? true) && !except?.test(text)
 }
 
-/** A secret may go to the service that it belongs to. */
+/** Whether data flows where it does not belong: a secret may go to its own service, other data depends on the rule. */
 function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {
   if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toAddressHost(to.value ?? ''))
   return !rule.toStranger || isToStranger(from.value ?? '', to.value ?? '')

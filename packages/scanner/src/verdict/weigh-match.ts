@@ -51,7 +51,10 @@ export function isExcused({ isOwn, isUnseen, isEncoded }: Place): boolean {
   return isOwn && !isUnseen && !isEncoded
 }
 
-/** A label lowers by one level, but not what hides something; a single sign lowers only what would be dangerous. */
+/**
+ * Whether a stance lowers the weight of a match: always that of a hostile match; that of another match only by a label,
+ * and not if the match is encoded or hides something.
+ */
 function isLowered(
   { category }: Pick<RuleHead, 'category'>,
   { basis }: Stance,

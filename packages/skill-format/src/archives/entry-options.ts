@@ -13,15 +13,18 @@ export interface ArchiveFile {
 /** An entry of an archive. Only files have content. */
 export type ArchiveEntry = ArchiveFile & SourceEntry
 
-/** What a reader of archives takes, whatever its entries are: the limits of a version come after the selection. */
+/** Limits of an archive. The limits of a version apply later, to the files that are selected from the entries. */
 export interface ReadLimits {
-  /** Entries, folders and entries to leave out among them. */
+  /** Number of entries, including folders and entries that are left out. */
   readonly entriesMax: number
   /** Bytes of all files. */
   readonly bytesMax: number
 }
 
-/** Limits for the archive of one skill: nested skills and entries to leave out are in it too. */
+/**
+ * Limits for the archive of one skill. Larger than those of a version, because the archive may also have nested skills
+ * and entries that are left out.
+ */
 export const readLimits: ReadLimits = {
   entriesMax: 8 * limits.versionFilesMax,
   bytesMax: 2 * limits.versionBytesMax,
@@ -36,16 +39,16 @@ export interface ReadOptions {
   readonly problems: PathProblem[]
   /** Whether links and devices are returned as entries without content. Default: they are problems. */
   readonly takesLinks?: boolean
-  /** Whether entries without a problem are read even if others have one. */
+  /** Whether entries without a problem are read even if other entries have a problem. */
   readonly skipsProblems?: boolean
 }
 
-/** The path of an entry: `tar -c .` puts `./` before every name. */
+/** The path of an entry without `./` at its beginning, which `tar -c .` puts before every name. */
 export function toEntryPath(name: string): string {
   return name.replace(/^(?:\.\/)+/, '')
 }
 
-/** The errors for archives that exceed the limits of a reader. */
+/** The error for an archive with too many entries. */
 export function toTooManyEntries({ entriesMax }: Pick<ReadLimits, 'entriesMax'>): ArchiveError {
   return toArchiveError(`The archive has more than ${entriesMax} entries. ${packLess}`)
 }

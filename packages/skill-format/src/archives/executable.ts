@@ -9,7 +9,10 @@ export function isExecutable({ path, bytes, executable }: ArchiveFile): boolean 
   return executable ?? (bytes[0] === 0x23 && bytes[1] === 0x21)
 }
 
-/** A file of a publish request. Names the mode only if `#!` would not say the same: older nodes refuse the field. */
+/**
+ * A file of a publish request. Has the field `executable` only if the beginning of the file (`#!`) does not imply the
+ * same: older nodes refuse the field.
+ */
 export function toPublishFile(file: ArchiveFile) {
   const { path, bytes } = file
   const executable = isExecutable(file)

@@ -75,7 +75,7 @@ function checkPath(path: string): string | undefined {
   return undefined
 }
 
-/** In this order: the length is checked before rules whose time grows with it. */
+/** The rules of paths in the order of their checks: the length first, before rules whose time grows with it. */
 const pathRules: readonly { breaks: (path: string) => boolean; message: string }[] = [
   { breaks: (path) => path === '', message: 'The path is empty.' },
   { breaks: isLong, message: `The path is longer than ${pathBytesMax} bytes. Use shorter names.` },
@@ -113,7 +113,7 @@ const pathRules: readonly { breaks: (path: string) => boolean; message: string }
   { breaks: (path) => path.normalize('NFC') !== path, message: 'The path is not in Unicode normalisation form C.' },
 ]
 
-/** Windows opens the device whatever follows the dot, and with superscript digits too. */
+/** Names for which Windows opens a device, whatever follows the dot. Superscript digits count as digits. */
 const devicePattern = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00B9\u00B2\u00B3]) *(?:\.|$)/i
 
 function isLong(path: string): boolean {

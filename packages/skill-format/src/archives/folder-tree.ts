@@ -71,12 +71,13 @@ async function listFolder(walk: Walk, folder: string): Promise<void> {
     const detail = `${root} contains more than ${entriesMax} files. Choose a folder below it.`
     throw new RegistryError('upstream_failed', detail)
   }
-  // Bun and Deno have no entries with names as bytes, so the bytes are read apart, where a name needs them.
+  // Bun and Deno cannot list entries with names as bytes, so a second call reads the bytes if a name needs them.
   const isUndecoded = found.some(({ name }) => isDecodedBadly(name))
   const raw = isUndecoded ? await readdir(place, { encoding: 'buffer' }) : []
   const sorted = found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const entries = await mapInBatches(sorted, (entry) => toEntry(walk, folder, entry, raw))
-  // Checked once per folder, after its files were seen: what was seen is read later, and nothing else.
+  // Refuse a folder that was replaced by a link meanwhile. One check after its files were seen is enough, because only
+  // the files that were seen are read later.
   if (folder !== '' && found.length > 0 && (await realpath(place).catch(() => undefined)) !== place) {
     listed.push({ path: folder, size: 0, kind: 'folder', problem: replaced })
     return
@@ -92,7 +93,7 @@ async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: Buffer[])
   const path = posix.join(folder, entry.name)
   const kind = readKind(entry)
   if (isDecodedBadly(entry.name)) {
-    // Names that differ in such bytes only are decoded to one name: each raw name is taken once.
+    // Several names can be decoded to the same text, if they differ only in invalid bytes: take each raw name once.
     const at = raw.findIndex((bytes) => bytes.toString() === entry.name)
     const name = at === -1 ? Buffer.from(entry.name) : raw.splice(at, 1)[0]!
     return { path: posix.join(folder, escapeBytes(name)), size: 0, kind, problem: notUtf8 }
@@ -103,7 +104,7 @@ async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: Buffer[])
   return { path, kind, ...details }
 }
 
-/** Whether the name stood on disk in another encoding than UTF-8, so that a part of it could not be decoded. */
+/** Whether a part of the name could not be decoded, because the name on disk is not UTF-8. */
 function isDecodedBadly(name: string): boolean {
   return name.includes('\uFFFD')
 }
@@ -131,8 +132,8 @@ async function readDetails(
 }
 
 /**
- * Reads a plain file that the walk saw at this path. Compared after opening, because the folder may change at any
- * moment: no link may lead to another file. Descriptors take half the time of a `FileHandle`.
+ * Reads a plain file that the walk saw at this path. The opened file is compared with the seen file, because the folder
+ * may change at any time: no link may lead to another file. Descriptors take half the time of a `FileHandle`.
  */
 async function readPlainFile({ root, seen }: Pick<Walk, 'root' | 'seen'>, path: string): Promise<Uint8Array> {
   const refuse = (cause?: unknown): never => {

@@ -69,14 +69,17 @@ function addNames(
   }
 }
 
-/** As `is_git_directory` in git's setup.c: `commondir` names the folder that contains the other two. */
+/**
+ * Whether git takes a folder with a `HEAD` and these names for a repository, by `is_git_directory` in git's setup.c. A
+ * `commondir` names another folder that contains `objects` and `refs`.
+ */
 function isBareRepository(names: ReadonlySet<string>): boolean {
   return names.has('commondir') || (names.has('objects') && names.has('refs'))
 }
 
 /**
- * Names that git, or git-lfs, reads at a clone or checkout: they change bytes, run filters, or make the clone fail. Git
- * also takes short names of NTFS for them.
+ * Names that git, or git-lfs, reads at a clone or checkout: they change bytes, run filters, or make the clone fail.
+ * Includes the short names that NTFS gives to these files.
  */
 const readByGit = /^(?:\.gitattributes|\.gitmodules|\.lfsconfig|(?:gi(?:tatt|tmod|7[\da-f]{0,4})?|g|)~\d+)$/
 const mayBeReadByGit = /[^ -~]|~|\.(?:git|lfs)/i
@@ -87,9 +90,9 @@ function isReadByGit(name: string): boolean {
 }
 
 /**
- * The path of a file in a git repository with the skill: names that git would read as its own end with `.skill`, such as
- * `.gitattributes.skill`. Such a name gets one more suffix, so that no two paths become the same. `checkPaths` refuses
- * names for which that is too long.
+ * The path of a file in a git repository with the skill: names that git would read as its own end with `.skill`, such
+ * as `.gitattributes.skill`. A name that already ends so gets one more suffix, so that no two paths become the same.
+ * `checkPaths` refuses names that become too long.
  */
 export function toPathInGit(path: string): string {
   if (!mayBeReadByGit.test(path)) return path

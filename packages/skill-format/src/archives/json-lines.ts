@@ -14,8 +14,8 @@ export interface ReadObject {
 }
 
 /**
- * The values of `.ndjson` and `.ndjson.gz`, line by line, without empty lines, and only of those that are wanted. `done`
- * describes the processed lines in error messages.
+ * The values of `.ndjson` and `.ndjson.gz`, line by line, without empty lines. Only lines that `isWanted` accepts are
+ * read. `done` describes the processed lines in error messages.
  */
 export async function* readObjects(
   file: string,

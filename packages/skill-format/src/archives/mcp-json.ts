@@ -19,7 +19,7 @@ const text = v.pipe(
   v.regex(/^[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\p{Cf}]*$/u, 'has control or invisible characters.'),
   v.check((value) => value.isWellFormed(), 'is not valid Unicode.'),
 )
-/** An object that is not an array, which valibot takes for an object. */
+/** A JSON object. Not `v.object`, which accepts arrays. */
 const object = v.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object.',
@@ -138,7 +138,7 @@ interface McpSource {
 }
 
 /**
- * The problem of a skill's `mcp.json`, as a sentence that names the field; none if it has a valid one, or none. The
+ * The problem of a skill's `mcp.json`, as a sentence that names the field; none if the file is valid or missing. The
  * format is Agent Plugins 1.0.0, section 7.2, with limits: 64 KiB, 50 servers.
  */
 export function findMcpProblems(files: readonly McpSource[]): PathProblem[] {
@@ -151,7 +151,10 @@ export function findMcpProblems(files: readonly McpSource[]): PathProblem[] {
   }
 }
 
-/** The MCP servers in the `mcp.json` of a skill's files; none in one of another format. Throws {@link McpJsonError} for an invalid one. */
+/**
+ * The MCP servers in the `mcp.json` of a skill's files; none if there is no such file, or if it has another format.
+ * Throws {@link McpJsonError} for an invalid file.
+ */
 export function readMcpServers(files: readonly McpSource[]): McpServers {
   const file = files.find(({ path }) => path.length === mcpFile.length && toFoldedPath(path) === mcpFile)
   const value = file && parseMcpJson(file.bytes)
@@ -168,7 +171,7 @@ export function readMcpServers(files: readonly McpSource[]): McpServers {
   return output.mcpServers
 }
 
-/** Whether a file is an `mcp.json` in the format of another client, which is only a file. */
+/** Whether a file is an `mcp.json` in the format of another client, and so an ordinary file of the skill. */
 export function isForeignMcpJson({ path, bytes }: McpSource): boolean {
   if (path !== mcpFile) return false
   try {
@@ -242,7 +245,7 @@ function describeCommand({ command: program, args: list, env: variables }: Reado
   return names.length > 0 ? `${line}; env ${cutMiddle(names.join(', '))}` : line
 }
 
-/** An argument with spaces in quotes; of several spaces or line ends one. */
+/** Shows an argument: in quotes if it has spaces, with one space in place of several spaces or line ends. */
 function toShownWord(word: string): string {
   const line = word.replace(/\s+/g, ' ')
   return line === '' || line.includes(' ') ? JSON.stringify(line) : line
@@ -255,8 +258,9 @@ function cutMiddle(line: string): string {
 }
 
 /**
- * The value of an `mcp.json`. Undefined for one that does not name a `$schema` of Agent Plugins: other clients have files
- * of this name, with other rules. A file that cannot be read as JSON is one of Agent Plugins if it has that name.
+ * The value of an `mcp.json`. Undefined if the file does not name a `$schema` of Agent Plugins: other clients have
+ * files of this name, with other rules. A file that is not JSON counts as a file of Agent Plugins if it contains the
+ * host of that schema.
  */
 function parseMcpJson(bytes: Uint8Array | undefined): unknown {
   try {
@@ -303,7 +307,7 @@ function countKeys(value: unknown, keys: Map<string, number>): void {
   }
 }
 
-/** `__proto__`, `constructor` and the like: valibot ignores them where it should refuse an unknown key. */
+/** Finds a key such as `__proto__` or `constructor`, which valibot ignores where it should refuse an unknown key. */
 function findInheritedKey(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, child] of Object.entries(value)) {
@@ -322,7 +326,7 @@ function describeIssue(issue: v.InferIssue<typeof McpJson>): string {
   return `${field}: is missing.`
 }
 
-/** A program that the system finds by its name, or a file of the skill. */
+/** The problem of a command that is neither a program that the system finds by its name nor a file of the skill. */
 function findCommandProblem(program: string, paths: ReadonlySet<string>): string | undefined {
   const shown = JSON.stringify(program.slice(0, 128))
   if (program.startsWith('./')) {

@@ -5,8 +5,9 @@ import { parseSkillMd } from '../skill-md/parse.ts'
 import { isUnreadable, type SkillRecord, type SourceItem } from './skill-records.ts'
 
 /**
- * Reads skills one by one, and yields those first whose name is valid as it is written, so that no name derived from an
- * invalid one takes it. The order is otherwise kept. The others are read twice, so that no skill waits in memory.
+ * Reads skills one by one, and yields skills with a valid name first, so that no name derived from an invalid name
+ * takes a valid one. The order is otherwise kept. Skills with an invalid name are read twice, so that none waits in
+ * memory.
  */
 export async function* readValidNamesFirst<Skill>(
   skills: readonly Skill[],
@@ -21,10 +22,10 @@ export async function* readValidNamesFirst<Skill>(
   for (const skill of later) yield await read(skill)
 }
 
-/** Whether the name of a skill is valid as its author wrote it, or as that of its folder where it has none. */
+/** Whether the name of a skill is valid as its author wrote it; without a name, whether the name of its folder is. */
 export function hasValidName({ name: given, path, skillMd }: SkillRecord): boolean {
   if (given !== undefined) return isSkillName(given)
-  // Almost every document: parsing each one once more would make imports slower.
+  // Almost every document has such a name. Parsing each document once more would make imports slower.
   const plain = plainNamePattern.exec(skillMd)?.[1]
   if (plain !== undefined && isSkillName(plain)) return true
   const { name, displayName } = readSkillFields(parseSkillMd(skillMd))

@@ -45,7 +45,7 @@ const fields: Readonly<Record<string, { readonly must: string; isValid(value: un
       Object.entries(value).every(([key, text]) => ['name', 'email', 'url'].includes(key) && isText(text)),
   },
   keywords: { must: 'a list of texts', isValid: (value) => Array.isArray(value) && value.every(isText) },
-  // The specification lets readers ignore other values.
+  // Any value is accepted: the specification lets readers ignore one that is no object.
   extensions: { must: 'an object', isValid: () => true },
 }
 
@@ -111,10 +111,10 @@ function refuse(message: string) {
   return toArchiveError(`${message} ${advice}`, pluginFile)
 }
 
-/** The manifest of a generated plugin, as text. Without a version, clients of a repository take its commit. */
+/** The manifest of a generated plugin, as text. It has no version: clients of a repository then use the commit. */
 export function toPluginManifest(plugin: {
   readonly name: string
-  /** May be empty. */
+  /** The description; left out of the manifest if empty. */
   readonly description: string
   readonly owner: string
   readonly skills: PluginFacts
@@ -132,7 +132,7 @@ export function toPluginManifest(plugin: {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-/** The name of a plugin with all skills: that of its marketplace, unless one of the skills has the same name. */
+/** The name of a plugin with all skills: the name of its marketplace, with `-bundle` appended if a skill has it. */
 export function toPluginName(name: string, skills: { has(name: string): boolean }, suffix = ''): string {
   const found = name.slice(0, Math.max(0, nameCharactersMax - suffix.length)).replace(/-$/, '') + suffix
   return skills.has(found) ? toPluginName(name, skills, `${suffix}-bundle`) : found

@@ -1,8 +1,9 @@
 import { toFoldedPath } from './file-paths.ts'
 
 /**
- * What Claude Code starts, loads or puts on the PATH by itself if the folder is the root of a plugin (Plugins
- * reference, "Plugin components reference"), and clients of Agent Plugins, which load `mcp.json`. In a skill that is not a plugin, these paths are ordinary files.
+ * Paths below the root of a plugin that Claude Code starts, loads or puts on the PATH by itself (Plugins reference,
+ * "Plugin components reference"), and `mcp.json`, which clients of Agent Plugins load. In a skill that is not a plugin,
+ * these paths are ordinary files.
  */
 const pluginPaths =
   /^(?:(?:\.claude-plugin|\.codex-plugin|bin|hooks|monitors|output-styles)\/|(?:agents|commands)\/.*\.md$|(?:\.?mcp|\.lsp|settings)\.json$)/s
@@ -12,12 +13,15 @@ export function isPluginRoot(paths: readonly string[]): boolean {
   return paths.some((path) => pluginPaths.test(toFoldedPath(path)))
 }
 
-/** For Codex, `skills/` is the root of a plugin: what it starts from these folders must not come from a skill. */
+/**
+ * Names that no folder of a skill below `skills/` gets. Codex takes `skills/` for the root of a plugin, and would start
+ * programs from folders with these names.
+ */
 const pluginFolders = ['agents', 'bin', 'commands', 'hooks', 'monitors', 'output-styles']
 
 /**
- * Gives skills the names of their folders below `skills/`. Those of several owners may share a name: the folders of all
- * but the first one start with the owner.
+ * Returns a function that chooses the folder of a skill below `skills/`: the name of the skill, or `<owner>-<name>` if
+ * the name is taken.
  */
 export function createPluginFolders(): (skill: { readonly owner: string; readonly name: string }) => string {
   const taken = new Set<string>(pluginFolders)

@@ -36,7 +36,7 @@ interface ListedEntry extends Pick<SourceEntry, 'problem'> {
 }
 
 async function openPluginFolder(folder: string): Promise<Plugin | undefined> {
-  // Most folders are no plugin, and need no walk here.
+  // Most folders are no plugin, and need not be listed here.
   if (!(await lstat(join(folder, pluginFile)).catch(() => undefined))) return undefined
   const tree = await openFolderTree(folder)
   return tree.entries.some(isDocument) ? undefined : readPlugin(tree, basename(folder))
@@ -53,7 +53,7 @@ async function openPluginArchive(file: string, type: 'zip' | 'tar.gz'): Promise<
 
 interface PluginEntries<Entry> {
   readonly entries: readonly Entry[]
-  /** As for {@link selectSkills}. */
+  /** Whether the entries are in a repository of a node; see {@link selectSkills}. */
   readonly isOfNode?: boolean
   read(entries: readonly Entry[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]>
 }
@@ -67,7 +67,7 @@ async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 
   if (manifest?.kind !== undefined && manifest.kind !== 'file') throw toArchiveError(noFile, pluginFile)
   const refused = entries.find(({ path, problem }) => path === pluginFile && problem !== undefined)
   if (refused) throw toArchiveError(refused.problem!, pluginFile)
-  // A folder with the name of the manifest.
+  // No plugin: `plugin.json` is a folder.
   if (!manifest) return undefined
   checkManifestSize(manifest.size ?? 0)
   const [bytes] = await read([manifest])
@@ -86,7 +86,7 @@ async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 
   return toPlugin(found, { root, skills }, { items, share: () => share })
 }
 
-/** The reader of the archive reports what is wrong with it. */
+/** Ignores that an archive cannot be read: the import of its skills reports the problem. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof ArchiveError || isRegistryError(error))) throw error
 }

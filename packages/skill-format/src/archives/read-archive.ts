@@ -34,9 +34,9 @@ export async function readArchive(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Pr
 }
 
 /**
- * Reads all entries of any archive, with the same safety checks. Files that belong to no skill, links and devices are
- * entries without content. With `ofMany`, for archives of many skills, an entry that is refused is one with a
- * `problem`, which concerns its skill only.
+ * Reads all entries of any archive, with the safety checks of {@link readArchive}. Files that belong to no skill, links
+ * and devices are entries without content. With `ofMany`, for archives of many skills, a refused entry is returned with
+ * a `problem`, which concerns its skill only.
  *
  * @throws {ArchiveError} for an invalid archive, and without `ofMany` naming every entry that is refused.
  */
@@ -65,7 +65,7 @@ export async function readArchiveEntries(
 }
 
 /**
- * Reads all files of any archive, with the same safety checks.
+ * Reads all files of any archive, with the safety checks of {@link readArchive}.
  *
  * @throws {ArchiveError} naming every entry that is no file, or cannot be read.
  */

@@ -13,7 +13,7 @@ import {
 import { isExecutableMode } from './executable.ts'
 import { isEscape, notUtf8 } from './select-files.ts'
 
-/** Headers, padding and entries that are left out add to the size of the files. */
+/** Maximum inflated bytes in addition to the files: headers, padding and entries that are left out. */
 const inflatedSlackBytes = 16 * 1024 * 1024
 
 /**
@@ -75,7 +75,7 @@ async function* inflateLimited(bytes: Uint8Array, bytesMax: number): AsyncGenera
   }
 }
 
-/** Returns the path of an entry that counts, else undefined; records entries that are not allowed. */
+/** The path of an entry to read. Undefined for an entry that is left out or not allowed; the latter is a problem. */
 function toTarPath(
   { header }: ParsedTarEntry,
   paths: Set<string>,

@@ -46,7 +46,9 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
   return files
 }
 
-/** `git archive` writes the modes of programs and links only: where any entry has a mode, one without is no program. */
+/**
+ * If any entry has a mode, an entry without one is no program: `git archive` writes modes of programs and links only.
+ */
 function withModes(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   if (entries.every(({ executable }) => executable === undefined)) return entries
   return entries.map((entry) => ({ ...entry, executable: entry.executable ?? false }))
@@ -141,7 +143,7 @@ const localBytes = 30
 const commentBytesMax = 0xffff
 
 interface DirectoryOptions extends Pick<ReadLimits, 'entriesMax'> {
-  /** Whether there may be bytes between the entries that belong to none. Default: true. */
+  /** Whether there may be bytes between the entries that belong to no entry. Default: true. */
   readonly hasGaps?: boolean
 }
 
@@ -175,7 +177,7 @@ export function readZipDirectory(bytes: Uint8Array, options: DirectoryOptions = 
 
 /**
  * Finds the offset of the end record, which may only be followed by its comment. The comment may have the signature of
- * an end record, but no end record of a directory: readers differ in which of the two they take.
+ * an end record, but no end record of a directory, because readers differ in which of two end records they take.
  */
 function findEndRecord(view: DataView): number {
   const last = view.byteLength - endBytes

@@ -37,9 +37,9 @@ export interface SelectedSkill<Entry extends SourceEntry> {
   readonly problems: readonly PathProblem[]
 }
 
-/** Lists of a version name at most this many paths, and then the number of the others. */
+/** Maximum number of paths in the list of omitted or changed entries. Further paths are only counted. */
 const reasonsMax = 100
-/** Paths longer than this hold no SKILL.md and lead nowhere. Paths that may be published are shorter. */
+/** Maximum length of the paths of SKILL.md files and links. Longer ones are ignored: no path that long is published. */
 const pathCharactersMax = 1024
 /** Maximum segments of a link's target: twice those of a path that may be published, up and down again. */
 const targetSegmentsMax = 16
@@ -61,11 +61,11 @@ export function isEscape(path: string): boolean {
 
 /**
  * The one rule for what belongs to a skill, whatever its source: each folder with a SKILL.md is a skill, and each entry
- * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
+ * belongs to the nearest skill above it. Links to files of the same skill become files with their content. Files of
  * version control and tools, other links, devices, and the folders of nested skills are omitted and named. Names that
- * a version has in another form are named too: `skill.md`, and macOS's decomposed characters. Below a `.gitattributes`
- * that a node wrote, or with `isOfNode`, files get back the names with which they were published. In time linear in the
- * entries; the skills are in the order of their folders.
+ * are stored in another form are named too: `skill.md`, and macOS's decomposed characters. Below a `.gitattributes`
+ * that a node wrote, or with `isOfNode`, files get back the names with which they were published. Takes time linear in
+ * the entries. The skills are in the order of their folders.
  */
 export function selectSkills<Entry extends SourceEntry>(
   entries: readonly Entry[],
@@ -190,7 +190,7 @@ class Links<Entry extends SourceEntry> {
     for (let hops = 0; rest.length > 0;) {
       const segment = rest.pop()!
       if (segment !== '..') at.push(segment)
-      // A way out of the folder and back by its name exists only where the source has more than this skill.
+      // Refuse a way out of the skill's folder and back: it leads nowhere in a source that has only this skill.
       else if (at.length === top) return outReason
       else at.pop()
       const found = byPath.get(at.join('/'))
@@ -244,7 +244,7 @@ function toSegments(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.')
 }
 
-/** Longer names are refused for their length, before any work that grows with it. */
+/** Normalises a path. Not one that is too long: it is refused later, and the work would grow with its length. */
 function toStoredPath(path: string): string {
   return path.length > pathCharactersMax ? path : path.normalize('NFC')
 }

@@ -37,8 +37,8 @@ export async function readSelectedFiles<Entry extends SourceEntry>(
 }
 
 /**
- * Applies {@link selectSkills} to a list of files that a program made. In such a list a second SKILL.md and a `.git`
- * are no accident: files with these names stay, to be refused.
+ * Applies {@link selectSkills} to a list of files that a program made. In such a list, a second SKILL.md and a `.git`
+ * are no accident: files with these names stay in the list, so that the publish is refused.
  */
 export function selectListed<File extends { readonly path: string }>(listed: readonly File[]) {
   const isRefused = ({ path }: File) => isSkillMd(path) || path.split('/').includes('.git')

@@ -16,11 +16,11 @@ interface HistoryVersion {
 export interface SkillRecord {
   /** Identifies the skill in messages. */
   readonly id: string
-  /** The author as named by the source; undefined if only the operator can name one. */
+  /** The author as named by the source; undefined if only the operator can name an author. */
   readonly owner?: string
   /** The name as its author wrote it; undefined if the folder name is to be used. */
   readonly name?: string
-  /** The path of its SKILL.md in the source, `/`-separated. */
+  /** The path of the skill's SKILL.md in the source, `/`-separated. */
   readonly path: string
   readonly license?: string
   readonly repository?: string

@@ -3,8 +3,9 @@ import type { ArchiveFile } from './entry-options.ts'
 
 /**
  * Writes a reproducible zip: its bytes depend only on the paths and contents, in this and later releases. SKILL.md
- * comes first, then the others by code unit; files are stored uncompressed, because compressors change; date
- * 1980-01-01, mode 0644, or 0755 for executable files. Agents compare the digest of the zip to detect updates.
+ * comes first, then the other files in the order of code units; files are stored uncompressed, because compressors
+ * change; date 1980-01-01, mode 0644, or 0755 for executable files. Agents compare the digest of the zip to detect
+ * updates.
  *
  * Throws a TypeError for two files with the same path.
  */
@@ -75,7 +76,7 @@ function toCentralHeader(entry: Entry, offset: number): Buffer {
   return Buffer.concat([header, entry.name])
 }
 
-/** The fields that both headers have in the same order. */
+/** Writes the fields that a local header and an entry of the central directory have in the same order. */
 function writeCommon(header: Buffer, at: number, { name, bytes, crc }: Entry): void {
   header.writeUInt16LE(formatVersion, at)
   header.writeUInt16LE(nameIsUtf8, at + 2)

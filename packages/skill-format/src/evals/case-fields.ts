@@ -18,7 +18,7 @@ export function text(max: number = textCharactersMax) {
 
 export const prompt = text(promptCharactersMax)
 
-/** A path below a folder, with `/`. It cannot lead out of it. */
+/** A path relative to a folder, with `/` between names, which cannot lead out of the folder. */
 export const relativePath = v.pipe(
   text(512),
   v.check(
@@ -40,7 +40,7 @@ export const timeoutSeconds = v.optional(
   ),
 )
 
-/** Variables of a run: only names with the prefix `EVAL_`, because others change what programs load. */
+/** Variables of a run: only names with the prefix `EVAL_`, because other variables can change what programs load. */
 export const env = v.optional(
   v.pipe(
     v.record(
@@ -72,7 +72,7 @@ export const target = v.optional(
   'last_message',
 )
 
-/** Why checks of the trace are not decided. */
+/** Why checks of an agent's trace are not decided. */
 export const traceReason = 'It needs the trace of the agent.'
 
 /** The target of a check; undefined for the trace of an agent, which a run does not leave. */
@@ -90,7 +90,7 @@ export function requirePattern(pattern: string, written: string, line: number | 
   }
 }
 
-/** Where a file of a skill is in the run's folder: without the folder of cases that it is in. */
+/** Where a file of a skill is in the run's folder: at its path without `evals/` or `evals/files/`. */
 export function toRunFile(path: string): EvalCase['files'][number] {
   const clean = posix.normalize(path)
   return { path: clean, to: clean.replace(/^evals\/(?:files\/)?/, '') }

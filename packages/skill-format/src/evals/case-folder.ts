@@ -74,7 +74,7 @@ const Grader = v.variant(
   'must be one of regex, file_exists, llm, tool_used, tool_order, baseline.',
 )
 
-/** Why kinds of graders are not decided here. */
+/** Reasons why graders cannot be decided from what a run leaves. */
 const unseen = {
   trace: traceReason,
   baseline: 'It needs the trace of the agent, and a judge that compares it with another.',
@@ -91,7 +91,7 @@ export interface CaseFolder {
 
 /** The folders with a case of `claude plugin eval`, at any depth below `evals`. */
 export function listCaseFolders(files: readonly CaseFile[]): CaseFolder[] {
-  // Results of the command may have copies of cases.
+  // Results of `claude plugin eval` may have copies of cases.
   const all = files.filter(({ path }) => path.startsWith('evals/') && !path.startsWith('evals/results/'))
   return [...Map.groupBy(all, ({ path }) => toFolder(path))].flatMap(([folder, own]) => {
     if (folder === 'evals') return []

@@ -22,11 +22,11 @@ type Key = string | number
 /** A parsed document that finds the lines of its values. */
 export interface LocatedDocument {
   readonly value: unknown
-  /** The line of the value at `path`, or of the nearest one around it that has a line. */
+  /** The line of the value at `path`, or of the nearest value around it that has a line. */
   lineOf(path: readonly Key[]): number | undefined
 }
 
-/** The text of a file. Throws {@link CaseError} for one that cannot be read, or is no UTF-8. */
+/** The text of a file. Throws {@link CaseError} for a file that cannot be read, or is not UTF-8. */
 export function readCaseText({ bytes }: CaseFile): string {
   const { documentBytesMax } = caseLimits
   if (!bytes || bytes.length > documentBytesMax)
@@ -51,7 +51,9 @@ export function readJsonDocument(text: string): LocatedDocument {
   }
 }
 
-/** Parses YAML. `firstLine` is the line in its file at which it begins. Throws {@link CaseError} for other text. */
+/**
+ * Parses YAML. `firstLine` is the line of the file at which the YAML begins. Throws {@link CaseError} for other text.
+ */
 export function readYamlDocument(written: string, firstLine = 1): LocatedDocument {
   const text = toYamlSource(written)
   const document = parseYaml(text)
@@ -94,7 +96,7 @@ export function validate<Schema extends v.GenericSchema>(
   throw new CaseError(field === '' ? `The document ${fault}` : `${field}: ${fault}`, lineOf(path))
 }
 
-/** Parses the text on first use: few documents have a fault. */
+/** Returns a function that finds lines. It parses the text on first use, because few documents have a fault. */
 function toLineFinder(text: string, firstLine: number): LocatedDocument['lineOf'] {
   let document: ReturnType<typeof parseYaml>
   return (path) => {

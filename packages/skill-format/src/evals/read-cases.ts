@@ -7,8 +7,8 @@ import { CaseError, readCaseText, readJsonDocument } from './located-document.ts
 /**
  * Reads the test cases in the files of a skill, in both forms: `evals/evals.json` of the agentskills evaluation guide
  * (https://agentskills.io/skill-creation/evaluating-skills), and the folders `evals/CASE` of `claude plugin eval`
- * (https://code.claude.com/docs/en/plugin-evals). A faulty case is a problem and no case. Paths that a case names are
- * files of the skill: others are a problem.
+ * (https://code.claude.com/docs/en/plugin-evals). A faulty case is a problem and no case. So is a case with a path that
+ * is no file of the skill.
  *
  * @example
  * const { cases, problems } = readEvalCases(files)

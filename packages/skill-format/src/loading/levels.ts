@@ -12,8 +12,8 @@ const firstLevels = {
 } as const satisfies Partial<Record<keyof LoadedSkill, LoadLevel>>
 
 /**
- * Reduces a loaded skill to a lower level without another request. Throws a TypeError for a level above its own, for an
- * unknown level, and for a skill that was truncated to a budget.
+ * Reduces a loaded skill to a lower level without another request. Throws a TypeError for a level above the skill's,
+ * for an unknown level, and for a skill that was truncated to a budget.
  *
  * @example
  * projectLevel(await api.loadSkill({ name: 'alice/pdf' }), 'summary')

@@ -30,7 +30,7 @@ export interface ListingPlan {
   readonly cost: number
   readonly plannedCost: number
   readonly keep: (Planned & { readonly cost: number })[]
-  /** `description` replaces a longer one; `from` and `to` are the costs of the skill before and after. */
+  /** `description` replaces a longer description; `from` and `to` are the costs of the skill before and after. */
   readonly shorten: (Planned & { readonly from: number; readonly to: number; readonly description: string })[]
   readonly drop: (Planned & { readonly cost: number; readonly reason: string })[]
 }

@@ -30,7 +30,7 @@ interface TextBlock {
 /** Section names are truncated to this length for comparison and display. */
 const sectionCharactersMax = 80
 
-/** Text after this many blocks is not split; no known SKILL.md has a tenth of them. */
+/** Maximum number of blocks; further text is not split. No known SKILL.md has a tenth as many. */
 const blocksMax = 8192
 
 /**
@@ -71,7 +71,7 @@ interface Reader {
   kind: Kind
   isAfterBlank: boolean
   blocks: number
-  /** How the open fence or element ends. Blank lines and Markdown have no meaning inside of it. */
+  /** How the open fence or element ends. Blank lines and Markdown have no meaning inside a fence or element. */
   open?: Opening
 }
 

@@ -48,7 +48,10 @@ function isObjectSchema(inputs: Record<string, unknown>): boolean {
   )
 }
 
-/** A schema that is not of an object: model APIs require an object at the top level, so it becomes a property. */
+/**
+ * Whether inputs are a schema of another type than object. Model APIs require an object at the top level, so that such
+ * a schema becomes a property.
+ */
 function isValueSchema(inputs: Record<string, unknown>): boolean {
   const types = [readOwnProperty(inputs, 'type')].flat()
   return types.every(isSchemaType) && Object.keys(inputs).every(isKeyword)
@@ -98,7 +101,8 @@ function fromInputs(
 
 /**
  * Gives each input a unique name that Anthropic's API accepts (`^[a-zA-Z0-9_.-]{1,64}$`); its original name becomes the
- * title. Names that every object inherits (`constructor`) are replaced: they would be found in all arguments.
+ * title. Names that every object inherits (`constructor`) are replaced: a look-up would find such a name in any
+ * arguments.
  */
 function withValidNames(inputs: readonly GivenInput[]): GivenInput[] {
   const taken = new Set<string>()

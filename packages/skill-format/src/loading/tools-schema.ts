@@ -175,7 +175,7 @@ function toSmallValue(value: unknown, { state }: Place): unknown {
   return JSON.parse(text)
 }
 
-/** Checked before the value is serialised, which would take long for a large value and never end for a cyclic one. */
+/** Whether a value is short JSON. Called before the value is serialised, which takes long for a large value. */
 function isSmallJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null)
     return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)

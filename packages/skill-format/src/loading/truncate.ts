@@ -23,9 +23,9 @@ export interface TruncateOptions {
 
 /**
  * Truncates the content of a loaded skill to a budget, and lists what was left out. Removes whole sections, blocks and
- * sentences, never a part of a code fence or a table; under a very small budget the content becomes empty. The remaining parts stay
- * in the order of the document; the priority decides which parts remain. The metadata and the tool definition do not
- * count and stay unchanged.
+ * sentences, never a part of a code fence or a table; under a very small budget the content becomes empty. The
+ * remaining parts stay in the order of the document; the priority decides which parts remain. The metadata and the tool
+ * definition do not count and stay unchanged.
  *
  * @example
  * truncate(loaded, { maxTokens: 2000, priority: ['Usage'], countTokens })

@@ -3,7 +3,7 @@ import { splitSentences } from '../skill-md/sentences.ts'
 import { findFrontmatter } from '../skill-md/find-frontmatter.ts'
 import { splitSections, toSectionKey, type TextSection } from './split-blocks.ts'
 
-/** The smallest part of a loaded skill that can be omitted: a block, or a sentence of a long one. */
+/** The smallest part of a loaded skill that can be omitted: a block, or a sentence of a long block. */
 export interface Unit {
   /** The text as written; for a contract, its JSON. */
   readonly text: string
@@ -86,7 +86,7 @@ function toGroup(part: 'contract' | 'summary', ...texts: readonly string[]): Gro
   return { part, section: partNames[part], heading: '', units }
 }
 
-/** Paragraphs above this length are divided into sentences, of which the first may fit. */
+/** Longer paragraphs are divided into sentences, so that a budget may include only the first sentences. */
 const undividedCharactersMax = 200
 
 function divideBlock(block: TextSection['blocks'][number]): TextSection['blocks'] {
@@ -95,7 +95,10 @@ function divideBlock(block: TextSection['blocks'][number]): TextSection['blocks'
   return splitSentences(text).map((sentence) => ({ text: sentence, isApart }))
 }
 
-/** Fences, elements, quotations, tables and items of lists, and text below a blank line, which only the whole block makes clear. */
+/**
+ * Blocks that are not divided, because their parts are unclear without the whole block: fences, elements, quotations,
+ * tables, items of lists, and blocks with text below a blank line.
+ */
 const nestedPattern = /^[ \t]*(?:[<>|]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t])|\n[ \t]*[<>|`~]|\n[ \t]*\r?\n[ \t]*\S/
 
 /** Splits the document into frontmatter, body, and the rest beyond the limit, at a blank line if there is one. */
@@ -139,7 +142,10 @@ function orderSections(sections: readonly TextSection[], priority: readonly stri
 
 const headingCommasMax = 7
 
-/** Matches a heading that contains commas: it arrives in pieces, because commas separate the names in a URL. */
+/**
+ * Finds the section of a priority. The name of a heading with commas is several items of `priority`, because commas
+ * separate the names in a URL.
+ */
 function findFirstPlace(firsts: ReadonlyMap<string, number>, priority: readonly string[], place: number) {
   for (let pieces = 1; pieces <= headingCommasMax + 1 && place + pieces <= priority.length; pieces++) {
     const found = firsts.get(toPriorityKey(priority.slice(place, place + pieces).join(',')))

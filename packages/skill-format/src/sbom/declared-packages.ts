@@ -44,7 +44,7 @@ const otherManifests = new RegExp(
     String.raw`Package\.swift|.*\.(?:cs|fs)proj|.*\.gemspec)$`,
 )
 
-/** Parsing TOML takes 30 ms for 64 KiB that are made to be slow. */
+/** Maximum bytes of TOML: parsing 64 KiB takes 30 ms if an attacker makes them slow to parse. */
 const tomlBytesMax = 64 * 1024
 /** Maximum bytes to read of one file, and of all files. */
 const bytesMax = 512 * 1024
@@ -83,7 +83,7 @@ export async function readDeclaredPackages(files: readonly SkillFile[]): Promise
     try {
       read(decoder.decode(part).replaceAll('\r\n', '\n'), found, path, paths)
     } catch (error) {
-      // The first line of a message of the TOML parser; the others quote the file.
+      // Only the first line of the TOML parser's message: further lines quote the file.
       found.addUnread(`It is not valid: ${quote((error as Error).message.split('\n', 1)[0]!)}.`)
     }
   }
@@ -98,7 +98,7 @@ const metadataEnd = '\n# ///'
 function findMetadataBytes(bytes: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let start = text.indexOf(metadataStart)
-  // A byte order mark has 3 bytes.
+  // The block must begin a line. Up to 3 bytes may precede it in the file: a byte order mark.
   while (start > 3 && text[start - 1] !== 0x0a) start = text.indexOf(metadataStart, start + 1)
   if (start === -1) return undefined
   let end = start
@@ -119,7 +119,7 @@ function readPackageJson(json: Table, found: FoundPackages): void {
   }
 }
 
-/** An alias names the package that is installed: `"short": "npm:long@^1"`. */
+/** Adds a package of npm or JSR. For an alias such as `"short": "npm:long@^1"`, adds the package that is installed. */
 function addNpm(found: FoundPackages, name: string, range: unknown, scope: PackageScope): void {
   const [, ecosystem, real, aliased = ''] =
     (typeof range === 'string' && /^(npm|jsr):\/?(@?[^@]+)(?:@([^/]*))?(?:\/.*)?$/.exec(range)) || []
@@ -127,7 +127,7 @@ function addNpm(found: FoundPackages, name: string, range: unknown, scope: Packa
   else found.add(ecosystem as 'npm' | 'jsr', real!, aliased, scope)
 }
 
-/** Reads the imports of a deno.json from registries; those of addresses and local files declare no package. */
+/** Reads the imports of a deno.json from registries. Skips imports of local files; reports others as not read. */
 function readImportMap(json: Table, found: FoundPackages): void {
   for (const [name, address] of readMap(json, 'imports', found)) {
     if (typeof address === 'string' && /^(?:npm|jsr):/.test(address)) addNpm(found, name, address, 'required')
@@ -186,7 +186,7 @@ function isOptional(value: unknown): boolean {
   return isTable(value) && value['optional'] === true
 }
 
-/** Reads a list of requirements of Python. A group may include another group, which is read itself. */
+/** Reads a list of requirements of Python. A group may include another group, which is read separately. */
 function readList(list: unknown, found: FoundPackages, scope?: PackageScope): void {
   if (list === undefined) return
   if (!Array.isArray(list)) return found.addUnread('Its dependencies are not a list.')
@@ -200,7 +200,7 @@ function readMap(table: Table, field: string, found: FoundPackages): [string, un
   return Object.entries(readTable(table, field, found))
 }
 
-/** A table within a table; reports a value that is none. */
+/** A table within a table; reports a value that is no table. */
 function readTable(table: Table, field: string, found: FoundPackages): Table {
   const value = table[field]
   if (value === undefined || isTable(value)) return value ?? {}

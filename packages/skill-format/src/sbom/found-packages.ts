@@ -30,7 +30,7 @@ export interface DeclaredPackages {
 
 const number = String.raw`\d+\.\d+\.\d+(?:[-+][\w.+-]{1,60})?`
 
-/** For each ecosystem: its names, its ranges that are no address or path, and those that allow a single version. */
+/** Patterns by ecosystem: of names, of ranges that are no address or path, and of ranges with a single version. */
 const ecosystems = {
   npm: {
     name: /^(?:@[a-z\d~_-][\w.~-]*\/)?[a-z\d~_-][\w.~-]*$/i,
@@ -43,25 +43,25 @@ const ecosystems = {
   cargo: { name: /^[a-z][\w-]*$/i, range: /^[^:/]*$/, pinned: new RegExp(`^=\\s?(${number})$`) },
 } as const satisfies Record<string, Record<'name' | 'range' | 'pinned', RegExp>>
 
-/** The maximum number of packages of a skill; the others are counted. */
+/** The maximum number of packages of a skill. Further packages are only counted. */
 const packagesMax = 1000
 const unreadMax = 100
 const nameCharactersMax = 214
 const rangeCharactersMax = 200
 
-/** Collects the packages that the files of a skill declare. Its texts come from strangers: all are bounded. */
+/** Collects the packages that the files of a skill declare. Limits the length of texts, which are not trusted. */
 export class FoundPackages {
   readonly #packages: DeclaredPackage[] = []
   readonly #unread: PathReason[] = []
   #more = 0
   #path = ''
 
-  /** Starts a file, in which the packages that are added next are found. */
+  /** Sets the file that declares the packages which are added next. */
   enter(path: string): void {
     this.#path = path
   }
 
-  /** Adds a package. A name that its registry could not have is reported as not read. */
+  /** Adds a package. A name that the registry of the ecosystem cannot have is reported as not read. */
   add(ecosystem: Ecosystem, name: string, range: unknown, scope: PackageScope = 'required'): void {
     const rules = ecosystems[ecosystem]
     if (name.length > nameCharactersMax || !rules.name.test(name)) {
@@ -82,7 +82,7 @@ export class FoundPackages {
     this.#packages.push({ ecosystem, name, range: text, version, isRegistered, scope, path: this.#path })
   }
 
-  /** Adds the file, or a part of it, as not read. The reason is a sentence. */
+  /** Reports that the current file, or a part of it, was not read. The reason is a sentence. */
   addUnread(reason: string): void {
     this.#unread.push({ path: this.#path, reason })
   }
@@ -97,14 +97,14 @@ export class FoundPackages {
   }
 }
 
-/** A text of a stranger within a sentence. */
+/** Quotes an untrusted text for use in a sentence. */
 export function quote(text: string): string {
   return `'${shorten(text)}'`
 }
 
 /**
- * One line without control characters; a longer text ends with an ellipsis. Bills are handed on, so the addresses in them
- * lose their credentials.
+ * One line without control characters; a longer text ends with an ellipsis. Credentials are removed from addresses,
+ * because bills of materials are passed on.
  */
 function shorten(text: string): string {
   const safe = text.replaceAll(/:\/\/[^/\s]*@/g, '://')

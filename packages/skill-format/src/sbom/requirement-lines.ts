@@ -11,7 +11,7 @@ export function readRequirement(line: string, found: FoundPackages, scope?: Pack
   else found.add('pypi', name, range.trim(), scope)
 }
 
-/** Reads the lines of a requirements.txt. `isRead`: whether a file that it includes is read itself. */
+/** Reads the lines of a requirements.txt. `isRead`: whether an included file is read separately. */
 export function readRequirements(
   text: string,
   found: FoundPackages,

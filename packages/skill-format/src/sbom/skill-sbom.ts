@@ -88,7 +88,7 @@ function write(subject: Component, components: readonly Component[], publishedAt
   bom.metadata.tools.components.add(new Component(ComponentType.Application, 'skillstead'))
   if (publishedAt !== undefined) bom.metadata.timestamp = new Date(publishedAt)
   const serializer = new JsonSerializer(new Json.Normalize.Factory(Spec1dot6))
-  // The digest of a version is part of the document. Its verdict is too, and may change: another document, another number.
+  // The number is a hash of the document, so that it changes with the document, for example with the verdict of a scan.
   bom.serialNumber = `urn:uuid:${toUuid(serializer.serialize(bom))}`
   return `${serializer.serialize(bom, { space: 2 })}\n`
 }
@@ -106,7 +106,7 @@ function toUuid(text: string): string {
   ].join('-')
 }
 
-/** Links a skill with the skills that it requires, and adds those that `known` lacks, by name. */
+/** Links a skill with the skills that it requires, and adds required skills that `known`, by name, lacks. */
 function linkRequired({ requires }: SkillBill, skill: Component, known: Map<string, Component>): void {
   for (const { name, range, optional } of requires?.skills ?? []) {
     const required = known.get(name) ?? toRequiredComponent(name, optional)
@@ -116,7 +116,7 @@ function linkRequired({ requires }: SkillBill, skill: Component, known: Map<stri
   }
 }
 
-/** A skill whose version is not decided. */
+/** The component of a required skill, whose version is not decided. */
 function toRequiredComponent(name: string, optional = false): Component {
   const [short = name, group] = name.split('/').toReversed()
   const purl = new PackageURL('generic', group, short).toString()
@@ -203,7 +203,7 @@ class Packages {
       })
       this.#byRef.set(ref, component)
     }
-    // A package that one file needs is needed, whatever the others say.
+    // A package that any file requires is required, even if other files declare it as optional.
     if (scopeOrder.indexOf(scopes[scope]) < scopeOrder.indexOf(component.scope!)) component.scope = scopes[scope]
     component.properties.add(property('declared', `${toFileRef(skill, path)} ${range || 'any version'}`))
     return component

@@ -20,9 +20,9 @@ export interface Blocks {
   readonly list: readonly Block[]
 }
 
-/** Almost every known SKILL.md is smaller; text beyond this is not in the outline. */
+/** Maximum length of the examined part of a body. Almost every known SKILL.md is smaller. */
 export const outlineCharactersMax = 256 * 1024
-/** Longer lines are truncated, which also limits the time of patterns. */
+/** Maximum length of a line. Longer lines are truncated, which also limits the time of patterns. */
 export const inlineCharactersMax = 2000
 
 /**

@@ -43,7 +43,7 @@ const toolCharactersMax = 200
 
 type Side = keyof typeof sectionNames
 
-/** Authors have moved these keys below `metadata`, where the open format wants keys of its clients. */
+/** Reads a key at the top level or below `metadata`, where the open format wants keys that it does not define. */
 function readSide({ frontmatter }: ParsedSkillMd, side: Side): unknown {
   return readKeyValue(frontmatter, side) ?? readKeyValue(frontmatter, `metadata.${side}`) ?? null
 }

@@ -37,7 +37,7 @@ interface Reader {
   readonly refusals: FieldRefusal[]
 }
 
-/** Reads a registry's fields from frontmatter; those in `metadata` take precedence over those at the top level. */
+/** Reads a registry's fields from frontmatter; fields in `metadata` take precedence over fields at the top level. */
 export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   const reader: Reader = { parsed, warnings: [], refusals: [] }
   return {
@@ -100,7 +100,7 @@ function refuseUnread({ parsed, refusals }: Reader, path: 'name' | 'description'
   return {}
 }
 
-/** The line that its author meant as a missing field: a key in another case, or without a space after the colon. */
+/** The warning for a line that probably is the missing field: in another case, or without a space after the colon. */
 export function findUnread(parsed: ParsedSkillMd, path: 'name' | 'description'): SkillWarning | undefined {
   const ignored = parsed.warnings.find(({ code, message }) => code === 'line_ignored' && message.includes(`'${path}:'`))
   if (ignored) return ignored
@@ -127,7 +127,7 @@ function refuseField(
   return {}
 }
 
-/** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
+/** The value of the first key in `paths` that is set, as trimmed text; other types are converted with a warning. */
 function readFrontmatterText(reader: Reader, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readKeyValue(reader.parsed.frontmatter, path)
@@ -165,7 +165,7 @@ function readVersionField(reader: Reader): string | undefined {
   return undefined
 }
 
-/** The version that is obviously meant: `v1.0.0`, `1.0` and `1.0.0-beta` are 1.0.0; undefined for others. */
+/** The version that is obviously meant: `v1.0.0`, `1.0` and `1.0.0-beta` are 1.0.0; undefined for other texts. */
 function toThreeNumbers(text: string): string | undefined {
   const written = /^v?(\d+)(?:\.(\d+)(?:\.(\d+)(?:[-+].*)?)?)?$/i.exec(text)?.slice(1)
   const version = written?.map((number = '0') => number.replace(/^0+(?=\d)/, '')).join('.')

@@ -1,6 +1,6 @@
 import type { SkillWarning } from './types.ts'
 
-/** Real frontmatter stays below 4 kB; the limit prevents a hostile one from blocking the event loop. */
+/** Real frontmatter stays below 4 kB; the limit prevents a hostile document from blocking the event loop. */
 const frontmatterCharactersMax = 16 * 1024
 
 /** Position of the frontmatter in a text; offsets count UTF-16 code units of the whole text. */
@@ -108,7 +108,7 @@ function isFence(line: string): boolean {
   return /^(?:```|~~~)/.test(line) && line.trimEnd().length === 3
 }
 
-/** A code fence around frontmatter often closes right below it; that line does not belong to the body. */
+/** A code fence around frontmatter often closes right below the frontmatter. The body begins after that line. */
 function findBodyAfterFence(lines: Generator<Line>, closing: Line): { bodyStart: number; bodyLine: number } {
   for (let item = lines.next(); !item.done && !isFence(closing.text); item = lines.next()) {
     if (isFence(item.value.text)) return { bodyStart: item.value.next, bodyLine: item.value.number + 1 }

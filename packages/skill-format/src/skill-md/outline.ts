@@ -27,8 +27,8 @@ export function outlineSkillMd(body: string, blocks = readBlocks(body)): Outline
 
 /**
  * The first paragraph of a body that says something, as plain text of at most 500 characters. A line that announces a
- * list has the items of the list; a body without such a paragraph is represented by its lists, quotations and tables.
- * `''` if these say nothing either.
+ * list is followed by the items of the list. For a body without such a paragraph, the lists, quotations and tables are
+ * joined; `''` if they have too few letters.
  *
  * @example firstParagraph('# Forms\n\nUse it to:\n\n- fill forms\n- check them') // 'Use it to: fill forms; check them'
  */
@@ -94,7 +94,7 @@ interface Candidates {
   announcement: string
   readonly announced: string[]
   readonly others: string[]
-  /** The first sentence that says too little. */
+  /** The first paragraph that is too short for a summary; used if there is no other text. */
   stub: string
 }
 

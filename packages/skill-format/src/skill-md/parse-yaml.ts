@@ -39,7 +39,7 @@ function nestsTooDeep(source: string): boolean {
 
 const bracketDepthMax = 100
 
-/** Longer than any legitimate frontmatter; the limit prevents a hostile one from blocking the event loop. */
+/** Longer than any legitimate frontmatter; the limit prevents a hostile document from blocking the event loop. */
 const headCharactersMax = 64 * 1024
 
 /**

@@ -89,15 +89,15 @@ function readPiece(piece: Piece, state: Conversion): void {
   tryLines(piece, [`${toQuoted(piece.key)}: ${text}`], state)
 }
 
-/** Maximum number of lines of a value in which wrong ones are looked for; metadata in the wild has fewer. */
+/** Maximum number of lines of a value in which wrong lines are looked for; known metadata has fewer. */
 const searchedLinesMax = 60
-/** Maximum depth of blocks in which wrong lines are looked for; those in the wild are less deep. */
+/** Maximum depth of blocks in which wrong lines are looked for; known metadata is less deep. */
 const searchedDepthMax = 4
 
-/** Keys whose value is text, of which no line is wrong. */
+/** Keys whose value is text, so that no line of the value is wrong. */
 const textKeys: ReadonlySet<string> = new Set(['name', 'description', 'license', 'compatibility'])
 
-/** Reads a block without those of its lines that are not valid YAML, each of which is named. */
+/** Reads a block without the lines that are not valid YAML. A warning names each of these lines. */
 function tryWithoutWrongLines(piece: Piece, lines: readonly string[], state: Conversion): boolean {
   const [head = '', ...rest] = lines
   if (!/^[^:]+:\s*$/.test(head) || lines.length > searchedLinesMax || textKeys.has(piece.key)) return false
@@ -105,7 +105,7 @@ function tryWithoutWrongLines(piece: Piece, lines: readonly string[], state: Con
     rest.map((text, index) => ({ text, index: index + 1 })),
     [head],
   )
-  // Blank lines keep the numbers of the others.
+  // Replace wrong lines by blank lines, so that the other lines keep their numbers.
   const others = lines.map((line, index) => (wrong.includes(index) ? '' : line))
   if (wrong.length === 0 || !others.slice(1).some((line) => line.trim() !== '') || !tryLines(piece, others, state))
     return false
@@ -137,7 +137,7 @@ function findWrongLines(lines: readonly IndexedLine[], heads: readonly string[])
   })
 }
 
-/** Cuts a block at each line that is not deeper than its first one; a list may be as deep as the key above it. */
+/** Cuts a block at each line that is not deeper than its first line; a list may be as deep as the key above it. */
 function cutIntoEntries(lines: readonly IndexedLine[]): IndexedLine[][] {
   const entries: IndexedLine[][] = []
   const first = lines.find(({ text }) => text.trim() !== '')?.text ?? ''

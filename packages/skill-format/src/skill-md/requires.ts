@@ -3,24 +3,25 @@ import { isFilled, isMapping, readKeyValue } from './key-value.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 import { parseVersionRange } from './version-range.ts'
 
-/** What a skill requires, as its frontmatter says. */
+/** The requirements in the frontmatter of a skill, and the faults in them. */
 export interface FoundRequires {
   readonly requires: Requires
   /** Faults in `requires` and `metadata.requires`: a publish is refused for them. */
   readonly refusals: readonly SkillWarning[]
-  /** Entries of other spellings that are not read. */
+  /** Faults in other spellings, and keys that are not read. They do not prevent a publish. */
   readonly warnings: readonly SkillWarning[]
 }
 
-/** What a skill without requirements requires. */
+/** The requirements of a skill that requires nothing. */
 export const noRequires: Requires = { skills: [], commands: [], mcpServers: [], env: [] }
 
 /**
  * Reads what a skill requires. `metadata.requires` and `requires` are this registry's spelling: a list of skills, a
- * mapping of names to ranges, or a mapping with the keys `skills`, `commands`, `mcpServers` and `env`. These are read too:
+ * mapping of names to ranges, or a mapping with the keys `skills`, `commands`, `mcpServers` and `env`. These keys are
+ * read too:
  * - `requires` below a client's key in `metadata`, as in `metadata.openclaw.requires`, with `bins` and `anyBins`;
  * - `depends`, `dependencies`, `depends-on`, `prerequisite-skills` and `required-skills`, from proposals for the format.
- * Their skills are optional, because some authors mean packages or hints by them.
+ * Skills that only these keys require are optional, because some authors mean packages or hints.
  */
 export function readRequires(parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>): FoundRequires {
   const reading: Reading = {
@@ -151,14 +152,16 @@ function toRequirement(name: string, written: string) {
   return range && isSkillReference(plain) ? { name: plain, range: range.text } : undefined
 }
 
-/** The names and ranges of requirements in any spelling; the name of one that is a single text still has its range. */
+/**
+ * The names and ranges of requirements in any spelling. For an item that is a text, the name still contains the range.
+ */
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
   if (isMapping(value)) {
     const name = nameKeys.map((key) => value[key]).find(isFilled)
     if (name !== undefined) return [[toText(name), ...readEntry(value)]]
     return Object.entries(value).map(([key, entry]) => {
       if (!isMapping(entry)) return [key, toRangeText(entry)]
-      // A mapping without a range that is not known to be an entry is no range.
+      // A mapping is an entry only if it has a key of entries; otherwise its range is invalid.
       const isEntry = Object.keys(entry).some((one) => entryKeys.has(one))
       const [range = '*', isOptional] = readEntry(entry)
       return [key, isEntry ? range : noText, isOptional]
@@ -225,7 +228,10 @@ function isItself({ parsed }: Reading, name: string): boolean {
   return name === parsed.frontmatter['name']
 }
 
-/** In the registry's own spelling a fault is refused; in others it may mean something else. */
+/**
+ * Reports a fault: a refusal in this registry's spelling, only a warning in other spellings, which may mean something
+ * else.
+ */
 function refuse(reading: Reading, place: Place, message: string): void {
   const list = place.isOptional ? reading.warnings : reading.refusals
   if (list.length >= problemsMax) return

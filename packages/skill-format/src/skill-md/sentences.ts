@@ -62,7 +62,7 @@ const writtenEnd =
 
 /** Maximum length of a line in UTF-16 units. Markup of longer lines is not read: they are split between words. */
 const lineLengthMax = 1500
-/** The end of a sentence: not after these abbreviations, nor before a small letter, which follows others. */
+/** The end of a sentence: not after these abbreviations, nor before a small letter, as after other abbreviations. */
 const sentenceEnd =
   /(?<=[.!?])(?<!\b(?:e\.g|i\.e|cf|vs|approx|incl|Dr|Mrs?|Ms|Prof|Fig)\.)\s+(?!\p{Ll})|(?<=[。！？；])/u
 const fenceMark = /^ {0,3}(?:```|~~~)/

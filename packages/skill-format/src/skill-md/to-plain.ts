@@ -1,7 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type Pair, type YAMLMap } from 'yaml'
 import type { KeyMark, SkillWarning } from './types.ts'
 
-/** Size limits of one document's frontmatter; each use of an alias counts, which stops nested ones (billion laughs). */
+/**
+ * Size limits of one document's frontmatter; each use of an alias counts, which stops nested aliases (billion laughs).
+ */
 const nodesMax = 10_000
 const charactersMax = 256 * 1024
 const depthMax = 64

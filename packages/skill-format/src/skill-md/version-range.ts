@@ -8,7 +8,7 @@ export interface VersionRange {
   readonly text: string
   /** Whether a version, three numbers, is in the range. */
   includes(version: string): boolean
-  /** Whether a version above this one could be in the range. */
+  /** Whether any version above the given version could be in the range. */
   reachesAbove(version: string): boolean
 }
 
@@ -46,7 +46,7 @@ export function parseVersionRange(written: string): VersionRange | undefined {
   return parsed
 }
 
-/** The versions, three numbers, that can be the lowest one of a range above another. */
+/** Candidates for the lowest version of a range that is above `above`. */
 function listLowest(range: Range, above: string): SemVer[] {
   const bounds = range.set.flat().filter(({ semver, operator }) => semver instanceof SemVer && operator !== '<')
   return [
@@ -55,6 +55,6 @@ function listLowest(range: Range, above: string): SemVer[] {
   ]
 }
 
-/** Parsed ranges: few texts occur again and again, and parsing takes fifty times as long as a test. */
+/** Parsed ranges, cached by text: a few texts occur repeatedly, and parsing takes fifty times as long as a test. */
 const ranges = new Map<string, VersionRange>()
 const rangesMax = 1000

@@ -56,7 +56,7 @@ export interface TermVector {
 /** Hashes of terms and bytes per term in a stored vector. */
 const stemHashBytes = 4
 const termBytes = stemHashBytes + 1
-/** More than the terms of the fields of any text: each has a character of the body. */
+/** More than the number of terms in all fields of a text, which is limited by {@link bodyLengthMax}. */
 const placesMax = 2 ** 20
 
 /**

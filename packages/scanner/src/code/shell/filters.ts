@@ -36,8 +36,8 @@ const selects =
   }
 
 /**
- * Records that a text was decoded. What comes from the network counts as fetched, and files are compressed for many
- * reasons.
+ * Decodes a value, and records the decoding as a fact. Not for a value from the network, which counts as fetched, nor
+ * for an unknown compressed value, because files are compressed for many reasons.
  */
 function toDecoded(value: Value, encoding: Encoding, { run }: Call): Value {
   const isFetched = value.facts.some(({ kind }) => kind === 'network-fetch')
