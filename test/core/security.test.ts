@@ -417,7 +417,7 @@ describeDatabases('a rescan', (open) => {
     expect(await alices.listQuarantined({})).toMatchObject({ total: 2 })
   })
 
-  it('continues where a process was stopped', async () => {
+  it('continues where the process that ran it was stopped', async () => {
     const first = await makeStale(open, 40)
     for (let left = 80; left > 0;) {
       const next = await open({ at: first.location })
