@@ -440,7 +440,7 @@ describeDatabases('a rescan', (open) => {
     await expect.poll(() => waiting(second)).toBe(1)
   })
 
-  it('quarantines paths of git where the content cannot be read, and lists versions that have no scan', async () => {
+  it('quarantines a version with a path in `.git` whose content cannot be read, and shows that it was not scanned', async () => {
     const first = await open({ works: false })
     const { api, key } = await first.makeUser('alice')
     await api.publishSkill({ skillMd: sampleOf('safe', 'lost'), files: [{ path: 'x/lost', content: 'lost' }] })
