@@ -1,14 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { isSampled, sample, seed } from './test/support/long.ts'
+import { isSampled, sample, sampleSize, seed } from './test/support/long.ts'
 
-/** What a sampled long run has of the suites that `pnpm test` runs in two of their four variants. */
-const sampledFiles = 8
-/** And of the files that install clients of other ecosystems, minutes each. */
-const sampledClients = 2
-/** And of the other long files, which take up to six minutes each. */
-const sampledLong = 4
 const clientsFolder = 'test/gateways/'
 
 /** The connections of more workers would not fit the test server. */
@@ -39,20 +33,23 @@ export default defineConfig(({ mode }) => {
   }
 })
 
-/** Some of the long files, and some of those with variants that only long runs have. */
+/**
+ * Some of the long files, half as many of those that install clients of other ecosystems (minutes each), and twice as
+ * many of the suites with variants that only long runs have.
+ */
 function listSample(): string[] {
   const files = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted()
   const long = files.filter((file) => file.endsWith('.long.test.ts'))
-  const withVariants = files.filter((file) => /(?:describeApi|InTurn)\(/.test(readFileSync(file, 'utf8')))
+  const withVariants = files.filter((file) => /(?:describeApi|describeMatrix|InTurn)\(/.test(readFileSync(file, 'utf8')))
   return [
     ...sample(
       long.filter((file) => !file.startsWith(clientsFolder)),
-      sampledLong,
+      sampleSize,
     ),
     ...sample(
       long.filter((file) => file.startsWith(clientsFolder)),
-      sampledClients,
+      Math.ceil(sampleSize / 2),
     ),
-    ...sample(withVariants, sampledFiles),
+    ...sample(withVariants, 2 * sampleSize),
   ]
 }

@@ -108,8 +108,8 @@ describe('runs of an agent that fails', () => {
   })
 })
 
-describe('an evaluation that is finished', () => {
-  it('is not repeated, until the skill, a case or a setting changes', async () => {
+describe('an evaluation', () => {
+  it('that is finished is not repeated until the skill, a case or a setting changes', async () => {
     const skill = await makeEvalSkill([exactCase])
     const began = join(skill.folder, '../began')
     const agent = await skill.program('agent', counting(began))
@@ -138,7 +138,7 @@ describe('an evaluation that is finished', () => {
     expect(new Set([first, ...others].map(({ folder }) => folder)).size).toBe(7)
   })
 
-  it('is refused while another process runs it, and continues after that was killed', async () => {
+  it('is refused while another process runs it, and is resumed after that process was killed', async () => {
     const skill = await makeEvalSkill([exactCase])
     const began = join(skill.folder, '../began')
     const args = [

@@ -417,7 +417,7 @@ describeDatabases('a rescan', (open) => {
     expect(await alices.listQuarantined({})).toMatchObject({ total: 2 })
   })
 
-  it('continues where a process was stopped', async () => {
+  it('continues where the process that ran it was stopped', async () => {
     const first = await makeStale(open, 40)
     for (let left = 80; left > 0;) {
       const next = await open({ at: first.location })
@@ -440,7 +440,7 @@ describeDatabases('a rescan', (open) => {
     await expect.poll(() => waiting(second)).toBe(1)
   })
 
-  it('quarantines paths of git where the content cannot be read, and lists versions that have no scan', async () => {
+  it('quarantines a version with a path in `.git` whose content cannot be read, and shows that it was not scanned', async () => {
     const first = await open({ works: false })
     const { api, key } = await first.makeUser('alice')
     await api.publishSkill({ skillMd: sampleOf('safe', 'lost'), files: [{ path: 'x/lost', content: 'lost' }] })

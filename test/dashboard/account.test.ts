@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
+import { eventNames } from '@skillstead/protocol'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
@@ -314,6 +315,19 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Send a ping' }).click()
     await expect.poll(() => receiver.received.at(-1)?.headers['x-service-event']).toBe('ping')
     await outside.close()
+  })
+
+  test('change the address of a webhook without a change of its events, whichever they are', async () => {
+    const { openSignedIn, api } = await visit()
+    const { id } = await api.createWebhook({ url: 'https://hooks.example.com/old', events: [...eventNames] })
+    const page = await openSignedIn(`/account/webhooks/${id}`)
+    await page.getByText('Change this webhook').click()
+    await page.getByLabel('Address').fill('https://hooks.example.com/new')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    const { url, events } = await api.getWebhook({ id })
+    expect(url).toBe('https://hooks.example.com/new')
+    expect(events.toSorted()).toEqual(eventNames.toSorted())
   })
 
   test('create a webhook, or explain that the plan of the user includes none', async () => {

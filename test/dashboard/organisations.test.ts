@@ -260,4 +260,18 @@ describeBrowser('the pages of organisations', () => {
     await ben.getByRole('link', { name: 'Rules' }).waitFor()
     await expect.poll(() => ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
   })
+
+  test('keep rules that accept nothing when the others are saved', async () => {
+    const { openSignedIn, api } = await visit()
+    await api.createOrganisation({ name: 'acme' })
+    const policy = { licenses: [], hosts: [], publicBy: [] }
+    await api.setPolicy({ organisation: 'acme', policy })
+    const page = await openSignedIn('/organisations/acme/rules')
+    await page.getByLabel('Names', { exact: true }).fill('acme-*')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('button', { name: 'Save these rules' }).click()
+    await page.getByText('Saved. The rules apply').waitFor()
+    const saved = await api.getPolicy({ organisation: 'acme' })
+    expect(saved.policy).toEqual({ ...policy, namePattern: 'acme-*' })
+  })
 })

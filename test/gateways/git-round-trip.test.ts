@@ -112,7 +112,7 @@ it('a clone of one skill has the same digest as a git mirror, folder, zip, tar.g
   }
 })
 
-it('a folder inside a clone of an owner has the same digest', async () => {
+it('a folder of a clone of all skills of an owner has the digest of its version', async () => {
   const { base, createUser, digestOf, digests, importAt, mirror, node, readImported } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')

@@ -31,7 +31,7 @@ describe('the MCP endpoint', () => {
   })
 
   it.each([undefined, '*/*', 'application/*', 'application/json', 'application/json;q=1, text/event-stream;q=0'])(
-    'answers a client with JSON that sends Accept: %s',
+    'responds with JSON to a client that sends Accept: %s',
     async (accept) => {
       const { node } = await startNode()
       const lines = ['Content-Type: application/json', ...(accept === undefined ? [] : [`Accept: ${accept}`])]

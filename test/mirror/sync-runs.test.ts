@@ -202,7 +202,7 @@ describeDatabases('upstreams', (open) => {
     ])
   })
 
-  it('are removed with their stored logs, but the imported skills stay', async () => {
+  it('and their stored logs can be removed, but the skills imported from them stay', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { mirror, test } = await openMirror(open)

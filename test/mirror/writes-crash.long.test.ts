@@ -22,7 +22,7 @@ const installs = 4
 
 describeDatabases('a process that is killed while it sends writes', (open) => {
   it(
-    'leaves all writes to be completed once each, in order, and installs at least once',
+    'leaves every write to be completed once and in order, and every install to be reported at least once',
     async () => {
       const pair = await openPair(open)
       opened.push(pair)

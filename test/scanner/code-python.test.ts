@@ -64,7 +64,7 @@ describe('a value of a Python program', () => {
     expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
-  it('ends where commands and programs run one another', () => {
+  it('is found in bounded time if commands and programs start each other', () => {
     const program = 'import os\ns = "python3 -c \'import os; os.system(open(1).read())\'"\nos.system(s + s)\n'
     expect(readPython(program.repeat(300)).facts.length).toBeGreaterThan(0)
   })

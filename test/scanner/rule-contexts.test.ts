@@ -102,7 +102,7 @@ describe('settings', () => {
     expect(toVerdict('other/settings.yaml', 'answers.yaml')).toBe('safe')
   })
 
-  it('with keys on one line are not a quotation in a lesson', () => {
+  it('with keys on one line are reported, not excused as an example in a tutorial', () => {
     const names = "'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'GITHUB_TOKEN', 'STRIPE_SECRET_KEY',"
     const lesson = '---\nname: a\ndescription: Security audit of secrets. Scans for leaks.\n---\n\n```python\n'
     const { verdict } = scanFiles([{ path: 'SKILL.md', text: `${lesson}names = [\n  ${names}\n]\n\`\`\`\n` }], startMs)

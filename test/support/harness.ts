@@ -93,9 +93,15 @@ export function describeApi(name: string, define: DefineApi): void {
   describeVariants(variants, name, define)
 }
 
-/** Runs a suite through both transports on both databases, in every run. See {@link describeApi} for when. */
+/**
+ * Runs a suite in-process on one of the databases, which its name decides, and over HTTP on the other; `test:long` runs
+ * the other two variants. See {@link describeApi} for when.
+ */
 export function describeMatrix(name: string, define: DefineApi): void {
-  describeVariants(allVariants, name, define)
+  const chosen = chooseDialect(name)
+  const isChosen = ({ transport, dialect }: Variant) => (transport === 'in-process') === (dialect === chosen)
+  const variants = allVariants.filter((variant) => isLong !== isChosen(variant) || isWhole)
+  describeVariants(variants, name, define)
 }
 
 function describeVariants(variants: readonly Variant[], name: string, define: DefineApi): void {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { DefaultReporter, type TestModule, type Vitest } from 'vitest/node'
-import { isSampled, seed } from './long.ts'
+import { isSampled, sampleSize, seed } from './long.ts'
 
 /** Prints the seed of the run and one line per test file, then the failures and the commands that repeat them. */
 export default class LineReporter extends DefaultReporter {
@@ -31,7 +31,7 @@ function listCommands(module: TestModule): string[] {
 /** The command that runs a test file, or the one test of it that has the name. */
 export function toCommand(file: string, name?: string): string {
   const script = process.env['npm_lifecycle_event'] ?? 'test'
-  const choices = `SKILLSTEAD_TEST_SEED=${seed} ${isSampled ? 'SKILLSTEAD_TEST_SAMPLE=1 ' : ''}`
+  const choices = `SKILLSTEAD_TEST_SEED=${seed} ${isSampled ? `SKILLSTEAD_TEST_SAMPLE=${sampleSize} ` : ''}`
   return `${choices}npx --yes pnpm@12 ${script} ${file}${name === undefined ? '' : ` -t "${toPattern(name)}"`}`
 }
 

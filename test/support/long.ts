@@ -7,10 +7,11 @@ import { seededRandom } from './random.ts'
 export const isLong = process.env.SKILLSTEAD_TEST_LONG === '1'
 
 /**
- * Whether the long run is a sample of itself, as in CI: fewer repetitions, and a share of the suites. Which ones depends
- * on {@link seed}.
+ * How many long files a sampled long run has, as in CI: a share of the suites with fewer repetitions. Which ones depends
+ * on {@link seed}. 0 if the long run is no sample.
  */
-export const isSampled = process.env.SKILLSTEAD_TEST_SAMPLE === '1'
+export const sampleSize = Number(process.env.SKILLSTEAD_TEST_SAMPLE ?? 0)
+export const isSampled = sampleSize > 0
 
 /** Whether the long run leaves nothing out. */
 export const isWhole = isLong && !isSampled

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
+import { eventNames } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../packages/cli/src/program/program.ts'
 import { makeFolder, mainFile, startServerProcess } from '../support/cli-harness.ts'
@@ -33,6 +35,12 @@ describe('the documents', () => {
       }
     }
     expect(faults).toEqual([])
+  })
+
+  it('list in webhooks.md every event, and no other', () => {
+    const table = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')
+    const listed = [...table.matchAll(/^\| `([a-z.]+)` \|/gm)].map(([, name]) => name)
+    expect(listed.toSorted()).toEqual(eventNames.toSorted())
   })
 })
 

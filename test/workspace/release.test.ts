@@ -56,7 +56,7 @@ it('each platform of the database library has an executable file or a reason why
 })
 
 it('a platform without Node is refused', async () => {
-  await expect(takeNodeOf('linux-vax', '/none')).rejects.toThrow('There is no Node for linux-vax.')
+  await expect(takeNodeOf('linux-vax', '/none')).rejects.toThrow('There is no Node.js for linux-vax, only for linux-x64')
 })
 
 it('all packages have one scope', async () => {

@@ -97,7 +97,7 @@ describe('the command that repeats a failed test', () => {
     (title) => {
       const name = `API > ${title}`
       const [, file, pattern] =
-        /^SKILLSTEAD_TEST_SEED=\d+ (?:SKILLSTEAD_TEST_SAMPLE=1 )?npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(
+        /^SKILLSTEAD_TEST_SEED=\d+ (?:SKILLSTEAD_TEST_SAMPLE=\d+ )?npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(
           toCommand('test/x.test.ts', name),
         )!
       expect(file).toBe('test/x.test.ts')

@@ -83,7 +83,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
   return { load, loadMany: (skills, given) => loadEach(load, skills, given), search, toTool, clear }
 }
 
-/** Loads and searches in a node, with a cache. */
+/** Loads and searches skills of a node, and caches its responses. */
 function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'search' | 'clear'> {
   const { cacheTtl = cacheTtlDefault, now = Date.now } = options
   if (!(cacheTtl >= 0)) throw new TypeError('cacheTtl must be a number of seconds, 0 or more.')
@@ -111,8 +111,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   }
 
   /**
-   * A skill cached at a higher level contains the lower ones, except with a token budget: each level is cut
-   * differently.
+   * The requested level of a skill that is cached at a higher level, which contains the lower levels. Not with a token
+   * budget, which cuts each level differently.
    */
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
@@ -140,14 +140,14 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   return { load, search, clear: kept.clear }
 }
 
-/** The options of a request, which is not repeated if there is a cached response to return instead. */
+/** The options of a request. Without retries if a cached response can be returned instead. */
 function toLoadRequestOptions(cached: CachedAnswer | undefined, signal: AbortSignal) {
   return { etag: cached?.etag, signal, ...(cached && { retries: 0 }) }
 }
 
 function toCacheKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
   if (maxTokens === undefined) return JSON.stringify([name, level, version])
-  // Convert to text, because JSON has `null` for NaN as well as for a missing value.
+  // Convert `maxTokens` to text, because JSON has `null` for NaN as well as for a missing value.
   return JSON.stringify([name, level, version, String(maxTokens), priority])
 }
 

@@ -1,5 +1,6 @@
 /**
- * Runs `work` until it ends, the caller's signal aborts it, or its time is over; `onTimeout` creates the timeout error.
+ * Runs `work` until it ends, the caller's signal aborts it, or `timeoutMs` have passed; `onTimeout` creates the timeout
+ * error.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -24,7 +25,7 @@ export async function withDeadline<T>(
 }
 
 /**
- * Returns the result of `work`, or rejects with the reason of the signal if that is aborted first. Does not stop
+ * Returns the result of `work`, or rejects with the reason of the signal if the signal is aborted first. Does not stop
  * `work`.
  */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -39,7 +40,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Waits `ms` milliseconds. Throws the reason of the signal if that is aborted first. */
+/** Waits `ms` milliseconds. Throws the reason of the signal if the signal is aborted first. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()

@@ -7,7 +7,7 @@ import { followRedirects } from './redirects.ts'
 import { withRetries } from './retries.ts'
 import { toRequest, type WireRequest } from './to-request.ts'
 
-/** How to reach a node, and the caller's credentials. */
+/** The URL of a node, the caller's credentials, and how requests are sent. */
 export interface HttpOptions {
   /** The URL of the node, with or without `/api/v1`. */
   readonly baseUrl: string
@@ -43,7 +43,7 @@ interface CallOptions extends Pick<HttpOptions, 'retries' | 'signal'> {
   readonly etag?: string
 }
 
-/** Calls the endpoints of one node. */
+/** Calls an endpoint of a node by its name. */
 export type Call = (
   name: EndpointName,
   input: Readonly<Record<string, unknown>>,
@@ -62,11 +62,11 @@ const retriesDefault = 2
 
 const timeoutMsMax = 2 ** 31 - 1
 
-/** Throws a TypeError for an invalid URL or number. */
+/** Creates the function that calls the endpoints of a node. Throws a TypeError for an invalid URL or number. */
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
-  // Secrets without the white space that files and variables leave around them.
+  // Remove the white space that files and environment variables leave around a secret.
   const secrets = {
     apiKey: options.apiKey?.trim(),
     agentToken: options.agentToken?.trim(),
@@ -95,7 +95,7 @@ export function createHttp(options: HttpOptions): Call {
   }
 }
 
-/** Throws a TypeError for an invalid number: timers with such a timeout would fire at once. */
+/** Throws a TypeError for an invalid timeout, with which timers would fire at once, or number of retries. */
 function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
     throw new TypeError(`timeoutMs must be a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)
@@ -131,7 +131,10 @@ function toCallerHeaders(options: HttpOptions): Record<string, string> {
 
 type Secrets = Pick<HttpOptions, 'apiKey' | 'agentToken' | 'caseToken' | 'shareToken'>
 
-/** Headers cannot contain these characters, and the error of `fetch` would print the secret. */
+/**
+ * Throws `unauthorized` for a secret with characters that headers cannot contain: the error of `fetch` would print the
+ * secret.
+ */
 function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: Secrets): void {
   if (/^[\x21-\x7e]*$/.test(apiKey + agentToken + caseToken + shareToken)) return
   const detail = 'The API key or token contains invalid characters, such as a space or a line break.'
@@ -171,7 +174,7 @@ function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions)
   return Boolean(apiKey || agentToken || caseToken || shareToken)
 }
 
-/** Converts network errors to RegistryErrors. */
+/** Converts network errors to the RegistryError `upstream_failed`. */
 async function withNetworkErrors<T>(work: () => Promise<T>, detail: string): Promise<T> {
   try {
     return await work()

@@ -16,7 +16,7 @@ export interface Answer {
 export interface Expected {
   /** Whether the response is bytes instead of JSON. */
   readonly isContent: boolean
-  /** The digest that the bytes must have. */
+  /** The digest that the bytes must have. Default: the digest in the ETag, if any. */
   readonly digest?: string
   /** Whether the request had an ETag, so that 304 is possible. */
   readonly maybeUnchanged?: boolean

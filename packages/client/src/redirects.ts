@@ -16,7 +16,7 @@ const statuses = new Set([301, 302, 303, 307, 308])
 /**
  * Sends a request with a key or token, or a write, and follows redirects only within its origin, with the same method
  * and body. `fetch` would follow a redirect to another origin without `Authorization`, but with the other headers and
- * the body. Throws `upstream_failed`.
+ * the body. Throws `upstream_failed` for a redirect to another origin, and after too many redirects.
  */
 export async function followRedirects(
   send: (url: string, redirect: RequestRedirect) => Promise<Response>,
@@ -28,7 +28,7 @@ export async function followRedirects(
   for (let i = 0; i <= redirectsMax; i += 1) {
     let response = await send(address, 'manual')
     if (response.type === 'opaqueredirect') {
-      // Browsers hide the target of a redirect. To another origin browsers send no key, but the tokens and the body.
+      // Browsers hide the target of a redirect. To another origin they send no API key, but the tokens and the body.
       if (writes || agentToken || caseToken || shareToken)
         throw toRedirectError(`${origin} redirects. Pass the address that it redirects to.`)
       response = await send(address, 'follow')

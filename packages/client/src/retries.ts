@@ -2,7 +2,7 @@ import { RegistryError, type ErrorCode } from '@skillstead/protocol/wire'
 import pRetry, { AbortError } from 'p-retry'
 import { delay } from './deadline.ts'
 
-/** Errors that may pass with a retry. `offline` is not such an error: an operator chose the offline mode. */
+/** Errors after which a retry may succeed. Not `offline`: an operator chose the offline mode. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'upstream_failed',
@@ -28,7 +28,7 @@ export function withRetries<T>(attempt: () => Promise<T>, retries: number, signa
   })
 }
 
-/** Marks an error as final, whatever its code. */
+/** Marks an error as final: {@link withRetries} does not retry after it, whatever its code. */
 export function forGood(error: RegistryError): AbortError {
   return new AbortError(error)
 }

@@ -38,8 +38,8 @@ function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * URL parsers resolve dot segments, even encoded ones, and would request another resource. A lone surrogate cannot be
- * encoded in UTF-8.
+ * Throws `not_found` for segments that a URL cannot contain: URL parsers resolve dot segments, even encoded ones, and
+ * would request another resource; a lone surrogate cannot be encoded in UTF-8.
  */
 function refuseUnsendable(segments: readonly string[]): void {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || !segment.isWellFormed())) {

@@ -48,7 +48,10 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
   }
 }
 
-/** Returns the holder of the lease if that run may still be running. `expired`: a run whose lease has ended. */
+/**
+ * Takes the lease, or returns the run that holds it. `expired`: a run whose lease has ended, and which is replaced if it
+ * still holds the lease.
+ */
 async function tryTake(
   { database, clock }: Context,
   name: string,

@@ -1,5 +1,6 @@
 /**
- * The result of work; undefined if it throws. With `Expected`, only for errors of that class: others are thrown.
+ * The result of `work`; undefined if `work` throws. With `Expected`, undefined only for errors of that class: other
+ * errors are thrown again.
  *
  * @example const certificate = attempt(() => new X509Certificate(pem))
  */

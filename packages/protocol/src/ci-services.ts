@@ -1,10 +1,12 @@
-/** A CI service that many use: the address that issues the tokens of its jobs, and the claims that say whose job it is. */
+/**
+ * A CI service that many use: the address that issues the tokens of its jobs, and the claims that say whose job it is.
+ */
 export interface CiService {
   readonly title: string
   readonly issuer: string
   /**
-   * An owner has to name one of these: every customer of the service gets tokens of the same issuer, and any repository
-   * can call a public workflow of another (`job_workflow_ref`).
+   * The claims that say whose job it is. An owner must name at least one of these claims: every customer of the service
+   * gets tokens of the same issuer, and any repository can call a public workflow of another (`job_workflow_ref`).
    */
   readonly identifying: readonly string[]
 }

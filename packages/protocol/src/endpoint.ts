@@ -26,7 +26,7 @@ export interface Endpoint {
   /** The lowest plan that includes the operation. */
   readonly plan?: PlanName
   /**
-   * The success status, or several, of which the operation returns one and the first is the usual one. Default: 200.
+   * The success status; or a list from which the operation returns one status, the most frequent first. Default: 200.
    */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus, ...SuccessStatus[]]
   readonly tag: Tag
@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly bodyBytesMax?: number
   /** Anti-abuse limits in addition to the plan's limit. */
   readonly allowances?: readonly AllowanceName[]
-  /** Whether a request only reads: every GET, and a POST whose input is too long for an address. */
+  /** Whether a request changes nothing: every GET, and each POST that is only used because its input is long. */
   readonly reads: boolean
   /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true
@@ -98,7 +98,7 @@ export type Endpoints = Record<string, Endpoint>
 /** The properties of an endpoint that come from the wire table, and its tag. */
 type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind' | 'reads'>
 
-/** An endpoint with the types of its values alone: those of the schemas would take compilers of callers seconds. */
+/** An endpoint with the types of its input and output, not of its schemas, which would slow compilers by seconds. */
 export interface TypedEndpoint<In, Read, Out, Status extends Endpoint['status']> extends Endpoint {
   readonly input: v.GenericSchema<In, Read>
   readonly output: v.GenericSchema<unknown, Out>
@@ -138,7 +138,7 @@ export interface Reply<Body> {
   readonly body: Body
 }
 
-/** The result of an operation: its output, if any, or a {@link Reply} if it has several success statuses. */
+/** The result of an operation: its output, if any, or a {@link Reply} if the operation has several success statuses. */
 export type Result<E extends Endpoint> = E extends { status: readonly SuccessStatus[] }
   ? Reply<Output<E>>
   : Output<E> | (undefined extends Output<E> ? void : never)

@@ -34,7 +34,7 @@ export const errorTable = {
 
 export type ResponseErrorCode = keyof typeof errorTable
 
-/** The codes of errors in opening, using and closing a registry in this process, which no response has. */
+/** The codes of errors that occur only when a program opens, uses or closes a registry itself: no response has them. */
 export const localErrorTable = {
   no_registry: { status: 404, title: 'There is no registry at this path' },
   not_a_registry: { status: 422, title: 'The file is not a registry' },
@@ -48,7 +48,7 @@ export const localErrorTable = {
   closed: { status: 503, title: 'The registry is closed' },
 } as const satisfies Record<string, { status: number; title: string }>
 
-/** The code of an error, of an answer or of a program. */
+/** The code of an error: of a response, or of a program that opens a registry itself. */
 export type ErrorCode = ResponseErrorCode | keyof typeof localErrorTable
 
 const allErrors: Readonly<Record<ErrorCode, { readonly status: number; readonly title: string }>> = {
@@ -126,8 +126,8 @@ export class RegistryError extends Error {
 }
 
 /**
- * Whether a value is a {@link RegistryError}, of this or of another copy of the package, and has this code if one is
- * given.
+ * Whether a value is a {@link RegistryError}, of this or of another copy of the package, and has one of the codes if
+ * any are given.
  *
  * @example
  * if (isRegistryError(error, 'not_found')) return undefined
@@ -145,12 +145,12 @@ export function orUndefined<T>(work: Promise<T>, ...codes: readonly ErrorCode[])
   })
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of an error; a thrown value that is not an Error is converted to text. */
 export function toErrorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Converts an error of a response to its problem document. Throws a TypeError for one that no response has. */
+/** Converts an error to the problem document of a response. Throws a TypeError for an error that no response has. */
 export function toProblem(error: RegistryError, requestId: string): Problem {
   const { code } = error
   if (!isResponseCode(code)) throw new TypeError(`No response has an error with the code ${code}.`)

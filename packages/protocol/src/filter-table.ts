@@ -1,23 +1,23 @@
 import { skillClients } from './skill-clients.ts'
 
-/** What the API and the dashboard need to know of a filter of the search. */
+/** A filter of the search, for the API and the dashboard. */
 interface SearchFilter {
-  /** `included`: skills that a search leaves out by default. */
+  /** The type of the value. `included`: a flag that adds skills which a search leaves out by default. */
   readonly kind: 'text' | 'flag' | 'included' | 'percentage' | 'client'
-  /** The name of its control in the dashboard. */
+  /** The label of the filter's control in the dashboard. */
   readonly label: string
-  /** The active filter as text: with `{}` for its value, or for each value that the dashboard offers. */
+  /** The text for the active filter: one text with `{}` for the value, or a text for each value. */
   readonly chip: string | Readonly<Record<string, string>>
-  /** The values to choose from, and what they mean; '' for none. Default: any text, or a box to check. */
+  /** The values to choose from, with their labels; '' for no filter. Default: a text field, or a checkbox. */
   readonly options?: readonly (readonly [value: string, text: string])[]
-  /** The place of its control among the others. */
+  /** The position of the filter's control in the form, from 1. */
   readonly place: number
 }
 
 /**
  * The filters of the search, in the order in which the API documents and returns them. From this table come the
  * parameters of the API and the dashboard's form; `search/filters.ts` of the core has the index column and the SQL
- * condition of each.
+ * condition of each filter.
  */
 export const searchFilters = {
   includeStubs: {
@@ -66,7 +66,7 @@ export const searchFilters = {
 /** The name of a filter of the search. */
 export type SearchFilterName = keyof typeof searchFilters
 
-/** The filters with one type for all, in the order of their controls. */
+/** The filters as a list, in the order of their controls in the dashboard. */
 export const searchControls: readonly (SearchFilter & { readonly name: string })[] = Object.entries<SearchFilter>(
   searchFilters,
 )

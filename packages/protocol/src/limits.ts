@@ -1,15 +1,15 @@
-/** Size limits of the registry. Every schema and every parser of untrusted input refers to one of these. */
+/** Limits on the size of input, which schemas and parsers of untrusted input share. */
 export const limits = {
   /** Maximum size of a JSON body for endpoints that set no limit. */
   bodyBytesDefault: 1024 * 1024,
   /** The largest JSON body of any endpoint. */
   bodyBytesMax: 24 * 1024 * 1024,
-  /** Number of fields of a JSON body, known or not, checked before the fields are validated. */
+  /** Number of top-level fields of a JSON body, known or unknown, checked before the fields are validated. */
   bodyFieldsMax: 64,
-  /** Nesting depth of a JSON body, and its total number of values. */
+  /** Nesting depth of a JSON body, and total number of its values. */
   bodyDepthMax: 32,
   bodyValuesMax: 1_000_000,
-  /** Uploaded archive, before it is unpacked. */
+  /** Size of an uploaded archive, before it is unpacked. */
   archiveBytesMax: 24 * 1024 * 1024,
   fileBytesMax: 10 * 1024 * 1024,
   versionBytesMax: 16 * 1024 * 1024,
@@ -23,10 +23,10 @@ export const limits = {
   usernameCharactersMax: 39,
   displayNameCharactersMax: 200,
   descriptionCharactersMax: 4096,
-  /** The text of a search in an address, and the description of a need in a body. */
+  /** Length of the text of a search in a URL, and of the description of a need in a body. */
   queryCharactersMax: 1000,
   needCharactersMax: 2000,
-  /** The context of a search: its lists, a path, and the name of a language. */
+  /** The context of a search: lengths of its three lists, of a path, and of the name of a language. */
   contextFilesMax: 100,
   contextLanguagesMax: 20,
   contextInstalledMax: 100,
@@ -38,13 +38,13 @@ export const limits = {
   /** Quarantined versions per user: each occupies storage with its whole content. */
   quarantinedPerUserMax: 20,
   packSkillsMax: 500,
-  /** Entries of each kind in what a version requires. */
+  /** Skills that a version requires; also commands, MCP servers and environment variables, each. */
   requirementsMax: 100,
   /** Characters of a range of versions. */
   rangeCharactersMax: 200,
-  /** Skills in a resolution, and its depth; the skills of a request count among them. */
+  /** Skills in a resolution, including the skills that the request names. */
   resolveSkillsMax: 1000,
-  /** Identities of CI that an owner trusts, and the claims that each names. */
+  /** CI identities that an owner trusts, and the claims that each identity names. */
   trustedPublishersPerOwnerMax: 200,
   trustedClaimsMax: 10,
   /** Skills in a page of packs: a hundred packs of 500 skills would be an answer of 77 MB. */

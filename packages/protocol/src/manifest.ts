@@ -11,7 +11,8 @@ export interface ManifestFile {
 /**
  * The text whose SHA-256 is the digest of a version: a line `<digest> <size> <path>` for each file, SKILL.md first,
  * then by path. After the size of an executable file follows `+x`, as in `<digest> <size>+x <path>`: a size has only
- * digits, so that no other list of files has the same text. Anyone with the files or their list can recompute it.
+ * digits, so that no other list of files has the same text. Anyone with the files or their list can recompute the
+ * digest.
  */
 export function toManifest(files: readonly ManifestFile[]): string {
   return files
@@ -22,14 +23,14 @@ export function toManifest(files: readonly ManifestFile[]): string {
 
 const linePattern = /^(sha256:[0-9a-f]{64}) (\d{1,9})(\+x)? (.+)$/s
 
-/** The file of a line of {@link toManifest}, without its line break; undefined for other text. */
+/** Parses a line of {@link toManifest}, without its line break; undefined for other text. */
 export function parseManifestLine(line: string): ManifestFile | undefined {
   const [, digest, size, mark, path] = linePattern.exec(line) ?? []
   if (digest === undefined || path === undefined) return undefined
   return { path, size: Number(size), digest, ...(mark && { executable: true }) }
 }
 
-/** SKILL.md first, the others by code unit: the order of manifests, archives and lists. */
+/** Compares by path: SKILL.md first, then by code unit. The order of files in manifests, archives and lists. */
 export function compareFiles(a: { readonly path: string }, b: { readonly path: string }): number {
   if (a.path === b.path) return 0
   if (a.path === 'SKILL.md' || b.path === 'SKILL.md') return a.path === 'SKILL.md' ? -1 : 1

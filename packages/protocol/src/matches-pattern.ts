@@ -1,9 +1,9 @@
-/** Whether a text matches a pattern, in which `*` stands for any characters, in any case. */
+/** Whether a text matches a pattern, in which `*` stands for any characters. Upper and lower case are equal. */
 export function matchesPattern(pattern: string, text: string): boolean {
   return matchesExactly(pattern.toLowerCase(), text.toLowerCase())
 }
 
-/** As {@link matchesPattern}, but with the case of letters. Compares part by part, so no pattern can make it slow. */
+/** As {@link matchesPattern}, but case-sensitive. Compares part by part, so no pattern can make the comparison slow. */
 export function matchesExactly(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return text === first

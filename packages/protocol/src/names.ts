@@ -36,7 +36,7 @@ export function isOwnerOrFullName(text: string): boolean {
   return isUsername(owner) && (name === undefined || isSkillName(name))
 }
 
-/** Marketplaces of its maker, whose names Claude Code refuses from other sources. */
+/** Names of Anthropic's own marketplaces: Claude Code refuses them for marketplaces of other authors. */
 const reservedNames: ReadonlySet<string> = new Set([
   'agent-skills',
   'claude-code-marketplace',
@@ -44,11 +44,14 @@ const reservedNames: ReadonlySet<string> = new Set([
   'knowledge-work-plugins',
   'life-sciences',
 ])
-/** Claude Code also refuses names that read as its maker's own. */
+/**
+ * Matches where {@link toMarketplaceName} inserts `-skills-` into a name that suggests Anthropic as its author, such as
+ * `claude-plugins`: Claude Code also refuses such names.
+ */
 const makerNames =
   /(?<=^(?:anthropic|claude))-?(?=marketplace|plugins)|(?<=anthropic|claude)-?(?=official)|(?<=official)-?(?=anthropic|claude)/g
 
-/** The name of the marketplace of an owner or a pack, which no client refuses. */
+/** The name of the marketplace of an owner or a pack: `name`, changed if Claude Code would refuse it. */
 export function toMarketplaceName(name: string): string {
   return reservedNames.has(name) ? `${name}-skills` : name.replaceAll(makerNames, '-skills-')
 }

@@ -1,6 +1,6 @@
 import { attempt } from './attempt.ts'
 
-/** Maximum nesting depth: legitimate documents are far below it, and parsers fail far above it. */
+/** Maximum nesting depth: legitimate documents are far below this number, and parsers fail far above it. */
 const depthMax = 128
 /**
  * Maximum number of values. `{}` has 2 bytes as text and can take 100 in memory: 16 MiB of `{},` would become 300 MiB.
@@ -29,12 +29,12 @@ export function parseForeignJson(text: string, { valuesMax = valuesMaxDefault } 
   return JSON.parse(text)
 }
 
-/** The fields of an object; none of any other value. */
+/** The fields of an object; no fields for any other value. */
 export function toFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** The fields of the object in untrusted JSON; none for another text. */
+/** The fields of an object in untrusted JSON; no fields for text that is not JSON or is over its limits. */
 export function readFields(text: string): Readonly<Record<string, unknown>> {
   return toFields(attempt(() => parseForeignJson(text)))
 }
@@ -44,7 +44,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Counts brackets and commas outside of strings. Syntax errors are left to the parser. */
+/** Checks depth and number of values by brackets and commas outside of strings. The parser finds syntax errors. */
 function checkShape(text: string, valuesMax: number): void {
   let depth = 0
   let values = 1

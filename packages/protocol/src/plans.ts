@@ -6,7 +6,7 @@ export const plans = {
   enterprise: { requestsPerMinute: 6000 },
 } as const
 
-/** The requests of a guest per minute and address. */
+/** The requests per minute of all callers without a key at one IP address. */
 export const guestRequestsPerMinute = 600
 
 /** The name of a plan. */

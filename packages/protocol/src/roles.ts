@@ -1,4 +1,4 @@
-/** What a member of an organisation may do with its skills and with the organisation. */
+/** A right of a member in an organisation; {@link rightsByRole} explains each right. */
 export type Right = 'read' | 'readPrivate' | 'review' | 'publish' | 'manage' | 'administer' | 'own'
 
 /** Roles of members of an organisation, the most powerful first. */

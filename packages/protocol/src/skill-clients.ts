@@ -2,10 +2,10 @@ import { isSkillName } from './names.ts'
 import { cutList } from './terminal-text.ts'
 
 /**
- * What a program that loads skills reads of a SKILL.md, from its documentation or source.
+ * What a client, which is a program that loads skills, reads of a SKILL.md, from the client's documentation or source.
  *
- * Compiled from these documents. Those with a star were read again on 29 November 2026, some as stored copies of the
- * page; the others were not reachable then:
+ * Compiled from these documents. Documents with a star were read again on 29 November 2026, some as stored copies of
+ * the page; documents without a star were not reachable then:
  * - `agentskills`: https://agentskills.io/specification *, and its reference validator `skills-ref`
  * - `claude-code`: https://code.claude.com/docs/en/skills, "Frontmatter reference"; the same keys in
  *   https://github.com/ryoppippi/oxlint-plugin-agent-skills, src/rules/no-unknown-frontmatter-fields/README.md *
@@ -22,31 +22,34 @@ import { cutList } from './terminal-text.ts'
  * - `opencode`: https://opencode.ai/docs/skills *
  */
 export interface SkillClient {
-  /** Its name on the command line. */
+  /** The name of the client on the command line. */
   readonly id: string
   readonly title: string
-  /** The keys that it reads at the top level, other than `name` and `description`. */
+  /** The keys that the client reads at the top level, other than `name` and `description`. */
   readonly reads: readonly string[]
-  /** The keys that it reads below `metadata`. */
+  /** The keys that the client reads below `metadata`. */
   readonly readsMetadata?: readonly string[]
-  /** The fields without which it skips the skill. */
+  /** The fields without which the client skips the skill. */
   readonly requires: readonly ('name' | 'description')[]
-  /** Skips the skill where the name is longer than 64 characters, not of the open format, or not that of its folder. */
+  /**
+   * The check of names that makes the client skip a skill. `length`: longer than 64 characters. `pattern`: not in the
+   * open format. `folder`: not in the open format, or not the name of the skill's folder.
+   */
   readonly name?: 'length' | 'pattern' | 'folder'
-  /** Skips the skill where the description is longer, in characters. */
+  /** Maximum characters of the description; the client skips a skill with a longer one. */
   readonly descriptionMax?: number
-  /** Cuts `description` and `when_to_use` together, in characters. */
+  /** Characters to which the client cuts `description` and `when_to_use`, counted together. */
   readonly listedMax?: number
-  /** What it does with a skill that has keys other than those of the open format, if not only to ignore them. */
+  /** How the client treats a skill with keys outside the open format. Default: it ignores the keys. */
   readonly otherKeys?: 'skips' | 'skips in plugins'
-  /** Whether it reads a frontmatter that is not valid YAML line by line. */
+  /** Whether the client reads frontmatter that is not valid YAML line by line, instead of skipping the skill. */
   readonly isLenient?: true
 }
 
 /** The six keys of the open format. */
 export const standardKeys = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const
 
-/** The clients whose reading of SKILL.md is known. Nodes store what follows from it: see `toLoadedBy` of core. */
+/** The known clients. Nodes store which clients load a skill: read `toLoadedBy` of core before changing this table. */
 export const skillClients: readonly SkillClient[] = [
   {
     id: 'agentskills',
@@ -125,22 +128,21 @@ function toKeys(...lists: readonly string[]): string[] {
 /** The frontmatter of a SKILL.md. */
 export interface ReadFrontmatter {
   readonly frontmatter: Readonly<Record<string, unknown>>
-  /** How it was read. Default: `ok`, as valid YAML. */
+  /** How the frontmatter was read. Default: `ok`, which means as valid YAML. */
   readonly frontmatterStatus?: 'ok' | 'repaired' | 'missing' | 'empty' | 'unterminated' | 'invalid'
 }
 
-/** Whether a client loads a skill, and what it does with the parts that it does not take as written. */
+/** Whether a client loads a skill, and which parts of the skill it cuts or ignores. */
 export interface ClientReport {
   readonly client: string
   readonly title: string
   readonly loads: boolean
-  /** Why it skips the skill, what it cuts and what it ignores, as parts of a sentence that begins with its title. */
+  /** Why the client skips the skill, or what it cuts and ignores: parts of a sentence that begins with `title`. */
   readonly notes: readonly string[]
 }
 
 /**
- * Reports whether a client loads a skill; `folderName` is the name of the skill's folder. The table is
- * {@link skillClients}.
+ * Reports whether a client of {@link skillClients} loads a skill; `folderName` is the name of the skill's folder.
  *
  * @example
  * skillClients.map((client) => reportClient(parseSkillMd(text), client))
@@ -163,7 +165,7 @@ export function reportClient(skill: ReadFrontmatter, client: SkillClient, folder
   return { client: id, title, loads, notes }
 }
 
-/** Why a client skips a skill or, where it loads it, what it cuts: parts of a sentence that begins with its title. */
+/** Why a client skips a skill, or else what it cuts: parts of a sentence that begins with the title of the client. */
 export function findClientProblems(
   skill: ReadFrontmatter,
   client: SkillClient,

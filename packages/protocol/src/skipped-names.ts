@@ -1,11 +1,11 @@
 const skipped: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store', '__MACOSX'])
 
-/** Whether a file or folder belongs to version control, an operating system or a tool, and to no skill. */
+/** Whether a file or folder of this name is of version control, an operating system or a tool, and part of no skill. */
 export function isSkippedName(name: string): boolean {
   return skipped.has(name) || name.startsWith('._')
 }
 
-/** The path up to its first segment that belongs to no skill; undefined if it has none. */
+/** The path up to its first segment for which {@link isSkippedName} is true; undefined without such a segment. */
 export function findSkippedPath(path: string): string | undefined {
   const segments = path.split('/')
   const at = segments.findIndex(isSkippedName)

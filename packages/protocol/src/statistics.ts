@@ -38,7 +38,7 @@ export function wilsonInterval(passed: number, runs: number): RateInterval {
   const square = z * z
   const centre = (passed + square / 2) / (runs + square)
   const half = (z / (runs + square)) * Math.sqrt((passed * (runs - passed)) / runs + square / 4)
-  // At the ends the bound is exact, but for the rounding of the square root.
+  // With no passed runs `low` is exactly 0, and with only passed runs `high` is exactly 1: the square root would round.
   return {
     rate,
     low: passed === 0 ? 0 : Math.max(0, centre - half),
@@ -47,10 +47,10 @@ export function wilsonInterval(passed: number, runs: number): RateInterval {
 }
 
 /**
- * The difference between the shares of passed runs with and without a skill, with its 95 % interval by Newcombe's hybrid
- * score method, which joins both Wilson intervals. There is evidence of a difference only if the interval excludes 0.
- * Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven
- * methods", Statistics in Medicine 17 (1998), method 10. Throws as {@link wilsonInterval}.
+ * The difference between the shares of passed runs with and without a skill, with its 95 % interval by Newcombe's
+ * hybrid score method, which joins both Wilson intervals. There is evidence of a difference only if the interval
+ * excludes 0. Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions:
+ * comparison of eleven methods", Statistics in Medicine 17 (1998), method 10. Throws as {@link wilsonInterval}.
  *
  * @example
  *   differenceInterval({ passed: 56, runs: 70 }, { passed: 48, runs: 80 }) // { value: 0.2, low: 0.052, high: 0.334 }
@@ -82,7 +82,7 @@ export function toRateText({ rate, low, high }: RateInterval): string {
   return `${toPercent(rate)} of runs pass, 95 % interval ${toPercent(low)} to ${toPercent(high)}`
 }
 
-/** A difference of two pass rates in words: only an interval that excludes 0 shows one. */
+/** A difference of two pass rates in words. An interval that includes 0 is reported to show no difference. */
 export function toEffectText({ value, low, high }: DifferenceInterval): string {
   const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
   return low > 0 || high < 0 ? text : `${text}: no difference shown`

@@ -37,8 +37,8 @@ export function toVersionSortKey(version: string): string {
 }
 
 /**
- * Whether a version, as details and lists have it, is offered to installers: it is neither yanked nor recalled. It can
- * then be the latest one.
+ * Whether a version in the details of a skill or in a list is offered to installers: neither yanked nor recalled, so
+ * that it can be the latest version.
  */
 export function isOfferedVersion({
   yanked,

@@ -18,15 +18,16 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The method and path of an endpoint below `/api/v1`, and its marks: `content` if the body of the response is not JSON,
- * `uploads` if that of the request is not, and `reads` if a POST changes nothing: its input is too long for an address.
+ * `uploads` if the body of the request may be an archive, and `reads` for a POST that changes nothing: its input is too
+ * long for a URL.
  */
 export type WireLine =
   | `${Method} /${string}`
   | `${Method} /${string} ${'content' | 'uploads' | 'reads' | 'content reads'}`
 
 /**
- * All endpoints with their methods and paths. A client needs nothing else to call them: without the schemas the table
- * has a tenth of the bytes.
+ * All endpoints with their methods and paths. A client needs only this table to call the endpoints, which has a tenth
+ * of the bytes of the schemas.
  */
 export const wire = {
   searchSkills: 'GET /skills',
@@ -235,7 +236,7 @@ export function parseWireLine(line: WireLine): WireEndpoint {
   return { method, path, isContent, takesUploads, reads: method === 'GET' || marks.includes('reads') }
 }
 
-/** The operation for a search: one that fits into an address is sent with GET, which caches can answer. */
+/** The endpoint for a search. A search that fits into a URL is sent with GET, whose responses can be cached. */
 export function toSearchName({ q = '', context }: { readonly q?: string; readonly context?: object | undefined }) {
   return context === undefined && q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
 }

@@ -93,7 +93,9 @@ function substituteModules(unused: Set<string>): Plugin {
   }
 }
 
-/** Loads better-sqlite3 by its entry that takes the addon as an argument, and the addon from the executable. */
+/**
+ * Bundles the entry of better-sqlite3 that takes its native addon as an argument; the executable contains the addon.
+ */
 function takeAddon(target: string): Plugin {
   const virtual = '\0addon'
   return {

@@ -54,7 +54,7 @@ export interface Journal {
    * shared.
    */
   makeFolder(): string
-  /** Removes the folders of runs, and lets other processes continue. */
+  /** Removes the folders of runs, and releases the lock, so that other processes can continue the evaluation. */
   close(): void
 }
 

@@ -1,8 +1,9 @@
 import { UsageError } from '../command/command.ts'
 
 /**
- * The words of a command as a shell splits them: quotes and backslashes work, variables, globs and pipes do not. No
- * shell sees a prompt this way, which may come from another author. Throws {@link UsageError} for an open quote.
+ * The words of a command as a shell splits them: quotes and backslashes work, variables, globs and pipes do not. The
+ * command then runs without a shell, which could execute parts of a prompt by another author. Throws {@link UsageError}
+ * for an open quote.
  *
  * @example splitCommand("claude -p --model 'opus 4'") // ['claude', '-p', '--model', 'opus 4']
  */

@@ -78,8 +78,8 @@ export function isDecided(one: EvalCase, settings: DecidedBy): boolean {
 }
 
 /**
- * Counts the runs. Cases without a counted run on one side are left out of the totals, which would be biased. There is
- * a winner only if the interval of the difference excludes 0.
+ * Counts the runs with and without the skill. A case without a counted run on one of these sides would bias the totals
+ * and is left out of them. There is a winner only if the interval of the difference excludes 0.
  */
 export function summarize(all: readonly EvalCase[], records: readonly RunRecord[], settings: DecidedBy): EvalSummary {
   const byCase = Map.groupBy(records, (record) => record.case)

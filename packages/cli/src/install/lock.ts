@@ -25,7 +25,7 @@ export interface LockedSkill {
   readonly targets: readonly string[]
   /** The digests of the entries that `install --with-mcp` wrote to the project's MCP servers, by the server's name. */
   readonly mcp?: Readonly<Record<string, string>> | undefined
-  /** The ranges of the skills that it requires, by full name; absent if there are none. */
+  /** The version ranges of the skills that this skill requires, by full name; absent if it requires no skill. */
   readonly requires?: Readonly<Record<string, string>> | undefined
 }
 
@@ -45,7 +45,6 @@ export interface LockOptions {
 
 const lockBytesMax = 4 * 1024 * 1024
 
-/** The lock file of a folder. */
 function lockFile(folder: string): string {
   return join(folder, 'skills.lock')
 }
@@ -79,7 +78,7 @@ export async function changeLock(
   const file = lockFile(folder)
   await replaceAlone(file, async () => {
     const text = toLockText(change((await readLock(folder, options)).skills))
-    // A lock that could not be parsed again would break every later command here.
+    // A lock that could not be parsed again would break every later command in this folder.
     parseLock(file, text, options)
     return text
   })
@@ -104,7 +103,7 @@ function sortRecord<Key extends string>(key: Key, record: Readonly<Record<string
   return entries.length > 0 ? ({ [key]: Object.fromEntries(entries) } as { [K in Key]: Record<string, string> }) : {}
 }
 
-/** A lock comes with a project, possibly from a stranger, so validate all of it. */
+/** Parses a lock file and validates all of it: the file comes with a project, which may be from a stranger. */
 function parseLock(file: string, text: string, options: LockOptions): Lock {
   const lock = parseLockJson(file, text)
   if (!isRecord(lock) || !isRecord(lock.skills)) throw toLockError(file, 'it is not a lock of skills')
@@ -119,7 +118,8 @@ function parseLock(file: string, text: string, options: LockOptions): Lock {
 }
 
 /**
- * Two skills in one folder, or nested, would overwrite each other. Compare case-insensitively, as some file systems do.
+ * Throws for two skills with the same folder or nested folders: the skills would overwrite each other. Paths are
+ * compared case-insensitively, as some file systems do.
  */
 function refuseSharedTargets(file: string, skills: readonly (readonly [string, LockedSkill])[]): void {
   const targets = skills.flatMap(([name, skill]) =>

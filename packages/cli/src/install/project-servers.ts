@@ -12,7 +12,7 @@ import {
 import { replaceAlone } from '../files/write-whole.ts'
 import type { Place } from './install-place.ts'
 
-/** The MCP servers of a project, which Claude Code reads. */
+/** The file with the MCP servers of a project, which Claude Code reads. */
 export const projectServersFile = '.mcp.json'
 
 const bytesMax = 1024 * 1024
@@ -20,18 +20,18 @@ const entriesKey = 'mcpServers'
 
 type Entries = Readonly<Record<string, unknown>>
 
-/** What a skill's entries are to become. */
+/** A change of the entries of one skill in the project's file. */
 export interface ServersChange {
   readonly fullName: string
-  /** The entries by the name of their server; none to remove them. */
+  /** The new entries by the name of their server; empty to remove all entries of the skill. */
   readonly wanted: Entries
-  /** The digests of the entries that an earlier command wrote. */
+  /** The digests of the entries that earlier commands wrote for the skill, by the name of their server. */
   readonly recorded: Readonly<Record<string, string>>
-  /** The names that other installed skills have written. */
+  /** The names of the servers that earlier commands wrote for other installed skills. */
   readonly others: ReadonlySet<string>
 }
 
-/** The digests by which a later command knows entries that nothing has changed since. */
+/** The digests by which a later command recognises entries that were not edited meanwhile. */
 export function toServerRecord(entries: Entries): Record<string, string> {
   return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toEntryDigest(entry)]))
 }
@@ -43,7 +43,7 @@ export function toServerRecord(entries: Entries): Record<string, string> {
 export function toProjectEntries(fullName: string, servers: McpServers, target: string): Entries {
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => {
-      // Claude Code would put the value of a variable there.
+      // Claude Code would replace `${...}` in the path with the value of a variable.
       const missing = target.includes('${') ? `a folder without placeholders (${target})` : findInexpressible(server)
       if (missing === undefined) return [name, toEntry(server, `./${target}`)]
       throw new Error(
@@ -90,7 +90,7 @@ export function hasProjectServer({ root }: Place, name: string): boolean {
 }
 
 interface ProjectFile {
-  /** The parsed file; empty if there is no file. */
+  /** The text of the file; empty if there is no file. */
   readonly text: string
   readonly document: Entries
   /** The mode of the file, which is kept: a file with secrets may be private to its owner. */
@@ -100,7 +100,7 @@ interface ProjectFile {
 function readProjectFile(file: string): ProjectFile {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (!stats) return { text: '', document: {}, mode: undefined }
-  // A link could lead out of the project.
+  // A symbolic link could lead out of the project.
   if (!stats.isFile()) throw toUnusable(file, 'it is not a file')
   if (stats.size > bytesMax) throw toUnusable(file, `it is larger than ${bytesMax / 1024 / 1024} MiB`)
   const text = readFileSync(file, 'utf8')
@@ -129,7 +129,7 @@ function applyChanges({ text, document }: ProjectFile, changes: readonly Servers
   return { text: formatAs(text, { ...document, [entriesKey]: after }), left }
 }
 
-/** The JSON of a document with the indentation and line ends of a text, and a line end where the text ends with one. */
+/** The JSON of a document, with the indentation, the line ends and the presence of a last line end as in `text`. */
 function formatAs(text: string, document: Entries): string {
   const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? '  '
   const end = /\r?\n/.exec(text)?.[0] ?? '\n'

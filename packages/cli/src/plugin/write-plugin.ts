@@ -72,7 +72,7 @@ export async function writePlugin(api: RegistryApi, pack: Pack, path: string, sa
   return { path, skills, omitted }
 }
 
-/** Throws for a path that has a file, or a folder that is not empty. */
+/** Removes an empty folder at the path. Throws if there is a file, or a folder that is not empty. */
 function requireFree(path: string, isZip: boolean): void {
   if (!isThere(path)) return
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

@@ -24,8 +24,8 @@ interface Greeting {
 }
 
 /**
- * Opens the registry that the options name, serves it until an interruption, and shuts down in order. `options` are
- * those that a configuration file may set. `prepare` runs before the node listens.
+ * Opens the registry that the arguments name, serves it until an interruption, and shuts down in order. `options`
+ * defines the options that a configuration file may also set. `prepare` runs before the node listens.
  */
 export async function runNode(
   asked: Arguments,

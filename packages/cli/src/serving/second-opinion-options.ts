@@ -18,7 +18,7 @@ export const secondOpinionOptions: Options = {
   'second-opinion-clears': { help: 'let its verdict `safe` clear `caution` for the scan policy, never `dangerous`' },
 }
 
-/** The second opinion. Throws {@link UsageError} for an incomplete or invalid one. */
+/** The service for second opinions, undefined without options. Throws {@link UsageError} for invalid options. */
 export function toSecondOpinion(given: Arguments): RegistryOptions['secondOpinion'] {
   const [url, file, scores] = ['url', 'key-file', 'scores'].map((name) => textOption(given, `second-opinion-${name}`))
   const timeoutMs = wholeNumberOption(given, 'second-opinion-timeout', 'number of milliseconds', [1, 60_000])

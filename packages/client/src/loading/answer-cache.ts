@@ -2,11 +2,11 @@
 export interface CachedAnswer {
   readonly output: unknown
   readonly etag: string | undefined
-  /** The subject of the response: all responses about one subject are dropped together. */
+  /** The skill name or search that the response is about: all responses about one subject are dropped together. */
   readonly subject: string
   /** When the response was last confirmed, or last returned despite an error, in milliseconds since the epoch. */
   readonly sinceMs: number
-  /** How long the response is used without a request, in milliseconds. */
+  /** How long after `sinceMs` the response is used without a request, in milliseconds. */
   readonly forMs: number
 }
 
@@ -18,7 +18,7 @@ export interface AnswerCache {
   clear(): void
 }
 
-/** Caches up to `answersMax` responses of `charactersMax` characters in total, and drops the least recently used. */
+/** Caches up to `answersMax` responses of together `charactersMax` characters. Drops the least recently used first. */
 export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000 } = {}): AnswerCache {
   const cached = new Map<string, { answer: CachedAnswer; characters: number }>()
   let total = 0
@@ -40,7 +40,7 @@ export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000
     put(key, answer) {
       const former = cached.get(key)
       drop(key)
-      // A revalidated response is the same object and need not be measured again.
+      // The output of a revalidated response is the same object, and need not be measured again.
       const measured = former?.answer.output === answer.output ? former?.characters : undefined
       const characters = measured ?? key.length + JSON.stringify(answer.output).length
       if (characters > charactersMax) return

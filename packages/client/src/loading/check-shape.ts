@@ -29,7 +29,7 @@ const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   any: (value) => value !== undefined,
 }
 
-/** Checks the response to a load, with its level and version. Throws `upstream_failed` for any other response. */
+/** Checks that a response is a loaded skill of this level and version. Throws `upstream_failed` if it is not. */
 export function checkLoaded(output: unknown, level: LoadLevel, version: string | undefined): LoadedSkill {
   const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](readAt(output, path)))
   if (missing) throw toInvalidShape(`a loaded skill without a valid '${missing[0]}'`)
@@ -41,7 +41,7 @@ export function checkLoaded(output: unknown, level: LoadLevel, version: string |
   return loaded
 }
 
-/** Like {@link checkLoaded}, for search results. */
+/** Checks that a response contains search results. Throws `upstream_failed` if it does not. */
 export function checkFound(output: unknown): SearchResult {
   const skills = readAt(output, 'skills')
   if (Array.isArray(skills) && skills.every(isRecord) && tests.number(readAt(output, 'total')))

@@ -1,6 +1,6 @@
 import { orAborted } from '../deadline.ts'
 
-/** Work that several callers await. */
+/** Work in progress that one or more callers await. */
 interface Flight<T> {
   readonly done: Promise<T>
   readonly ending: AbortController
@@ -10,15 +10,15 @@ interface Flight<T> {
 /** Shares work between concurrent callers with the same key. */
 export interface Flights<T> {
   /**
-   * Starts the work, or joins the work that another caller started. The work is aborted when all of its callers have
-   * left.
+   * Starts the work, or awaits the work that another caller started with this key. `signal` ends only the wait of this
+   * caller; the work is aborted when no caller awaits it any more.
    */
   join(key: string, signal: AbortSignal | undefined, start: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Prevents further callers from joining work in progress. */
   clear(): void
 }
 
-/** One request for many callers, each of which can leave without affecting the others. */
+/** Creates {@link Flights}: concurrent callers with the same key share one request. */
 export function createFlights<T>(): Flights<T> {
   const flights = new Map<string, Flight<T>>()
 

@@ -13,10 +13,10 @@ interface Answered {
 /** A cacheable request to a registry. */
 export interface Question {
   readonly key: string
-  /** If the registry refuses the request, all cached responses about this subject are dropped. */
+  /** The skill or search of the request. If the registry refuses it, all cached responses about it are dropped. */
   readonly subject: string
   readonly ttlMs: number
-  /** The response to use if none is cached under this key. */
+  /** The response to use if no response is cached under `key`. */
   readonly spare?: CachedAnswer
   /** Sends the request, without retries if a cached response is available. Throws for an invalid response. */
   ask(cached: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
@@ -31,13 +31,13 @@ export interface KeepOptions {
 
 /** A cache whose responses are used longer while the registry is unavailable. */
 export interface KeptAnswers {
-  /** The cached response, fresh or stale. */
+  /** The cached response under a key, fresh or stale. */
   find(key: string): CachedAnswer | undefined
   /** Whether a cached response may be used without a request. */
   isFresh(answer: CachedAnswer): boolean
   /**
-   * Returns the cached response if it is fresh. Otherwise sends the request, and returns the cached response if the
-   * registry is unavailable.
+   * Returns the output of the cached response if the response is fresh. Otherwise sends the request, and returns the
+   * cached output only if the registry is unavailable.
    */
   get(question: Question, signal?: AbortSignal): Promise<unknown>
   clear(): void
@@ -48,7 +48,7 @@ const refusals: ReadonlySet<number> = new Set([401, 403, 404, 410, 451])
 /** The pause between requests to an unavailable registry: without it each call would wait for its timeout. */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 
-/** Caches responses in memory, for one registry and one caller, because they may be private. */
+/** Caches responses in memory. Use one cache per registry and caller, because responses may be private. */
 export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
   const cache = createAnswerCache()
   const flights = createFlights<unknown>()

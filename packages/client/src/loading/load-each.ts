@@ -1,18 +1,18 @@
 import type { Input, endpoints } from '@skillstead/protocol'
 import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
-/** A skill: its name, or options that override the common options. */
+/** A skill to load: its name, or its name with options that override the options of `loadMany`. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
 
 /** Options of `loadMany`. */
 export interface LoadManyOptions extends LoadOptions {
-  /** Handles the error of one skill, so that the others are still loaded. */
+  /** Handles the error of one skill, so that the other skills are still loaded. */
   readonly onError?: (name: string, error: unknown) => void
 }
 
 const atOnceMax = 8
 
-/** Loads several skills, a few concurrently. */
+/** Loads several skills, up to eight concurrently. */
 export async function loadEach(
   load: (name: string, options?: LoadOptions) => Promise<LoadedSkill>,
   skills: readonly WantedSkill[],

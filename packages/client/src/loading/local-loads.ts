@@ -5,8 +5,8 @@ import { checkFound, checkLoaded } from './check-shape.ts'
 import type { LoadOptions, SearchOptions } from './load-each.ts'
 
 /**
- * Loads and searches with a local API. Each call reads the registry: a cached skill, or a response that another caller
- * awaits, could be outdated by a change in between.
+ * Loads and searches with a local API. Each call reads the registry. Nothing is cached or shared between callers,
+ * because the registry can change between two calls.
  */
 export function loadLocally(api: RegistryApi) {
   return {

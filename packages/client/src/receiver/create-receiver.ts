@@ -8,7 +8,7 @@ import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './web
 export interface ReceiverOptions {
   /** The webhook's secret; several during a change of the secret, or if several webhooks deliver to this receiver. */
   readonly secret: string | readonly string[]
-  /** Accepted age of a signature in seconds, in the past or the future. Default: 300. */
+  /** Accepted difference between the time of a signature and now, in seconds. Default: 300. */
   readonly toleranceSeconds?: number
   /** Current time in milliseconds since the epoch. */
   readonly now?: () => number
@@ -93,7 +93,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         if (!isVerified && error instanceof WebhookError)
           return toProblemResponse(error.code, webhookErrorStatuses[error.code], error.message)
         reportHandlerError(onError, error)
-        // The response after a handler failed, without the reason. The registry sends the delivery again.
+        // The response does not contain the error of the handler. The registry sends the delivery again.
         return toProblemResponse('failed', 500, 'The event was not handled.')
       }
     },
@@ -101,14 +101,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return receiver
 }
 
-/** Comparisons with NaN are false, so a limit of NaN would not limit anything. */
+/** Throws a TypeError for an invalid limit: comparisons with NaN are false, so NaN would not limit anything. */
 function requireBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, bound] of Object.entries(bounds)) {
     if (!Number.isFinite(bound) || bound <= 0) throw new TypeError(`${name} must be a number above zero.`)
   }
 }
 
-/** The error callback may fail as well; the response must be sent anyway. */
+/** Reports an error of the handler. `onError` may fail as well; the response must be sent anyway. */
 function reportHandlerError(onError: (error: unknown) => unknown, error: unknown): void {
   const telling = async () => onError(error)
   telling().catch(console.error)
@@ -164,7 +164,7 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   }
 }
 
-/** Copy into one buffer: a body may arrive byte by byte, and each stored chunk takes a hundred bytes. */
+/** Chunks are copied into one buffer: a body may arrive byte by byte, and a stored chunk takes a hundred bytes. */
 function growBuffer(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(length)
   larger.set(bytes)

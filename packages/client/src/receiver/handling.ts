@@ -5,18 +5,18 @@ import type { WebhookEvent } from '@skillstead/protocol'
  */
 export type WebhookHandler = (event: WebhookEvent) => unknown
 
-/** Event ids that a store could not release because it was unavailable; there are few of them. */
+/** Maximum number of event ids in memory whose claims an unavailable store could not release. */
 const owedMax = 10_000
 
 /**
- * Handles an event unless it was handled before, and returns whether it was new. A concurrent duplicate waits for the
- * handler, and fails if the handler fails.
+ * Creates a function that handles an event unless it was handled before, and returns whether it was new. A concurrent
+ * duplicate waits for the handler, and fails if the handler fails.
  */
 export function createHandling(seen: Seen): (event: WebhookEvent, handle: WebhookHandler) => Promise<boolean> {
   const underWay = new Map<string, Promise<boolean>>()
   const owed = new Set<string>()
 
-  /** Claim first, so that a concurrent duplicate does not run. The claim is released if the handler fails. */
+  /** Claims the id first, so that another process does not handle a duplicate. Releases it if the handler fails. */
   async function handleOnce(event: WebhookEvent, handle: WebhookHandler): Promise<boolean> {
     if (owed.has(event.id)) await releaseClaim(event.id)
     if (!(await seen.claim(event.id))) return false
@@ -37,7 +37,7 @@ export function createHandling(seen: Seen): (event: WebhookEvent, handle: Webhoo
     return true
   }
 
-  /** Remember a claim that cannot be released now; otherwise the next delivery would be treated as a duplicate. */
+  /** Remembers a claim that cannot be released now: the next delivery would otherwise be treated as a duplicate. */
   async function releaseClaim(id: string): Promise<void> {
     owed.add(id)
     if (owed.size > owedMax) owed.delete(owed.values().next().value!)

@@ -15,7 +15,7 @@ const signaturesMax = 8
 /** Length of a SHA-256 in base64. */
 const signatureCharacters = 44
 
-/** Throws a TypeError for an invalid secret, so that it is noticed at the start and not at the first delivery. */
+/** Throws a TypeError for an invalid secret, so that the error occurs at the start and not at the first delivery. */
 export function requireSecrets(secrets: readonly string[]): void {
   if (secrets.length === 0 || !secrets.every((secret) => typeof secret === 'string' && secret !== '')) {
     throw new TypeError('The webhook secret is missing. Pass it as a string.')
@@ -50,7 +50,7 @@ export async function isServiceSigned(
   return false
 }
 
-/** The signatures of a `webhook-signature`, without those of unknown versions. */
+/** The signatures in a `webhook-signature` header, without signatures of unknown versions. */
 export function parseSignatures(header: string): string[] {
   const all = header.split(' ').filter((each) => each.startsWith('v1,'))
   return all.slice(0, signaturesMax).map((each) => each.slice('v1,'.length))

@@ -7,7 +7,7 @@ import { WebhookError } from './webhook-error.ts'
 export interface Rules {
   readonly keys: readonly SecretKeys[]
   readonly toleranceSeconds: number
-  /** Seconds since the epoch. */
+  /** The current time in seconds since the epoch. */
   readonly now: number
   readonly serviceSignatureAlone: boolean
 }
@@ -31,7 +31,7 @@ export async function verifyDelivery(rules: Rules, headers: WebhookHeaders, body
 
 const standardHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
 
-/** Verifies Standard Webhooks headers. Returns the id, which is signed too. */
+/** Verifies the Standard Webhooks headers. Returns the `webhook-id`, which the signature covers. */
 async function requireStandard({ keys, ...rules }: Rules, headers: WebhookHeaders, body: Bytes): Promise<string> {
   const [id, timestamp, signature] = standardHeaders.map((name) => getHeader(headers, name)) as [string, string, string]
   requireRecent(rules, timestamp)
@@ -111,7 +111,7 @@ function getHeader(headers: WebhookHeaders, name: string): string {
   return value
 }
 
-/** Checks the method instead of the class, because frameworks have their own Headers classes. */
+/** Checks for the method `get` instead of the class, because frameworks have their own Headers classes. */
 function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
   return typeof headers.get === 'function'
 }

@@ -33,7 +33,7 @@ const hashBytes = 32
 const keyLine = 'key '
 /** Maximum size of a checkpoint; 16 signatures and 16 keys take 4 KiB. */
 const checkpointCharactersMax = 64 * 1024
-/** The maximum number of signatures of a note. */
+/** Maximum number of keys of a checkpoint that are checked: a note has at most as many signatures. */
 const keysMax = 16
 
 /**
@@ -74,7 +74,7 @@ export function verifyCheckpoint(note: string, keys: readonly string[]): Verifie
   throw new VerificationError('checkpoint', sentence)
 }
 
-/** Ignore unknown lines, and lines with a key that did not sign: the checkpoint itself is signed by a given key. */
+/** Ignores unknown lines and lines with a key that did not sign: a given key already signed the checkpoint. */
 function readEndorsedKeys(note: SignedNote, origin: string): string[] {
   const lines = note.text.split('\n').filter((line) => line.startsWith(keyLine))
   const keys = [...new Set(lines.map((line) => line.slice(keyLine.length)))]

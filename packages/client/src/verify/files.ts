@@ -7,13 +7,13 @@ import { VerificationError, type VerifiedPart } from './verification-error.ts'
 export interface ContentFile {
   readonly path: string
   readonly bytes: Uint8Array
-  /** Whether its mode makes it a program. Undefined if it has no mode, as on Windows. */
+  /** Whether the mode of the file makes it executable. Undefined if the file has no mode, as on Windows. */
   readonly executable?: boolean | undefined
 }
 
 /**
  * The digest of a version with these files: SHA-256 over a line `<digest> <size> <path>` per file, with `+x` after the
- * size of an executable file. SKILL.md never is one.
+ * size of an executable file. SKILL.md is never executable.
  *
  * @throws {VerificationError} for invalid paths.
  */
@@ -21,7 +21,7 @@ export function toContentDigest(files: readonly ContentFile[]): string {
   return toListDigest(files.map(toManifestFile), 'content')
 }
 
-/** Like {@link toContentDigest}, for a list of files that belongs to `part`. */
+/** Like {@link toContentDigest}, for a list of files. `part` is the part of the error for an invalid path. */
 export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart): string {
   // A path with a line break would be two files in the digest, but one file when unpacked.
   const wrong = files.find(({ path }) => /\p{Cc}/u.test(path) || !path.isWellFormed())
@@ -35,7 +35,7 @@ export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart)
  * @throws {VerificationError} that names altered, missing and additional files, if `listed` is known.
  */
 export function verifyFiles(files: readonly ContentFile[], digest: string, listed: readonly ManifestFile[] = []): void {
-  // A file without a mode has that of the list, which the digest covers too.
+  // A file without a mode gets the mode in the list, which the digest covers too.
   const modes = new Map(listed.map(({ path, executable = false }) => [path, executable]))
   const content = files.map((file) => ({ ...file, executable: file.executable ?? modes.get(file.path) }))
   const actual = content.map(toManifestFile)
@@ -48,7 +48,7 @@ export function verifyFiles(files: readonly ContentFile[], digest: string, liste
 
 const differencesMax = 10
 
-/** How the bytes of a file differ from those with another digest: altogether, or only by Windows' line ends. */
+/** How a file differs from the file with this digest: only by CRLF line ends, or in another way. */
 export function describeAlteration(bytes: Uint8Array, digest: string): string {
   const withLineFeeds = bytes.filter((byte, i) => byte !== 0x0d || bytes[i + 1] !== 0x0a)
   const isSame = toDigest(withLineFeeds) === digest

@@ -40,8 +40,8 @@ export function verifyLog(
 }
 
 /**
- * Verifies that the log contains the results of evaluations of a record, and that they are of its version. Returns the
- * entries; the caller has verified the checkpoint of the log.
+ * Verifies that the log contains the results of evaluations in a record, and that the results are of its version.
+ * Returns their entries. The caller must verify the checkpoint of the log.
  */
 export function verifyEvaluations(provenance: Provenance, check: Check): EvaluationEntry[] {
   const { log, evaluations = [] } = provenance
@@ -105,12 +105,12 @@ function parseProvenEntry<Entry>(
   }
 }
 
-/** A value that both the log entry and the record have. */
+/** A field that must be equal in the log entry and in the record. */
 type Claim = readonly [what: string, logged: string | number, recorded: string | number]
 
 /**
- * Compare the names only if no signature of the record proves them: after a transfer the log entry has the old name,
- * and the signed record has the new one.
+ * The names in the record and in its log entry. They are compared only if no signature of the record proves them: after
+ * a transfer the log entry has the old name, and the signed record has the new name.
  */
 function toNameClaims({ skill, publisher }: Provenance, { data }: VersionEntry): Claim[] {
   return [

@@ -5,7 +5,7 @@ import { VerificationError, type VerifiedPart } from './verification-error.ts'
 
 /** Proof that a tree contains a leaf; hashes in standard base64. */
 export interface InclusionProof {
-  /** Starts at 0. */
+  /** The index of the leaf, from 0. */
   readonly index: number
   readonly treeSize: number
   readonly leafHash: string
@@ -13,7 +13,7 @@ export interface InclusionProof {
   readonly proof: readonly string[]
 }
 
-/** Proof that a tree begins with all entries of an older one; hashes in standard base64. */
+/** Proof that a tree begins with all entries of an older tree; hashes in standard base64. */
 export interface ConsistencyProof {
   readonly olderSize: number
   readonly olderRootHash: string
@@ -60,8 +60,8 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
 }
 
 /**
- * Verifies that a log is append-only since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror that stored the
- * old checkpoint needs nothing else.
+ * Verifies that a log was only appended to since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror needs only
+ * the stored older checkpoint, a verified new one and the proof.
  *
  * @throws {VerificationError} if the log is not append-only, which means that its history was rewritten.
  */
@@ -116,7 +116,7 @@ function decodeHash(text: string, part: VerifiedPart): Uint8Array {
   throw new VerificationError(part, 'A hash of the proof is not 32 bytes in base64.')
 }
 
-// Avoid bit operations, which are limited to 32 bits: a log may have more entries.
+// Avoid bit operations, which are limited to 32 bits: a log may have more than 2^31 entries.
 function isOdd(place: number): boolean {
   return place % 2 === 1
 }

@@ -30,7 +30,7 @@ const signerFields = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin
 /** A field of a record that nothing proves. */
 export type UnprovenField = (typeof signerFields)[number]
 
-/** The result: everything matches, or the list of mismatches, each with a message and the part it concerns. */
+/** The result of {@link verifyProvenance}: the verified contents of the record, or the mismatches as errors. */
 export type ProvenanceReport =
   | {
       readonly ok: true
@@ -87,7 +87,7 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
   }
 }
 
-/** Whether the record is signed only by nodes without a known key, and its log is that of another node. */
+/** Whether the record of a mirrored version is signed only by nodes of which no key is given, not by the log's node. */
 function isOfUnknownMirror({ origin, signature }: Provenance, logOrigin: string, keys: readonly string[]): boolean {
   const signers = parseLines(signature)?.map(({ name }) => name) ?? [logOrigin]
   const known = new Set([logOrigin, ...keys.map((key) => parseVerifierKey(key).name)])

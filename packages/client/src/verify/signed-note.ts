@@ -12,7 +12,7 @@ export interface SignedNote {
   readonly signatures: string
 }
 
-/** A signing key, in the form in which people compare keys. */
+/** The name and the hash of a signing key, by which people compare keys. */
 export interface Signer {
   readonly name: string
   readonly hash: string
@@ -38,7 +38,7 @@ export function splitNote(note: string): SignedNote | undefined {
 
 /**
  * Returns which of the given keys signed a text. Lines of other keys are ignored, as the format requires. An invalid
- * signature by a given key is refused even if others are valid.
+ * signature by a given key is refused even if other signatures are valid. `what` names the text in error messages.
  *
  * @throws {VerificationError} for `part` if no given key signed.
  */

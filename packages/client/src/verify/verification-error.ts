@@ -1,4 +1,4 @@
-/** The part that was verified. */
+/** The part of a record or checkpoint whose verification failed. */
 export type VerifiedPart =
   | 'record'
   | 'key'

@@ -19,7 +19,7 @@ const keyBytes = 32
 /**
  * Parses a verifier key as printed by `skillstead key`: `<name>+<hash>+<base64 of the algorithm and the key>`.
  *
- * @throws {VerificationError} for an invalid key, and for an altered one, which its hash shows.
+ * @throws {VerificationError} for an invalid key, and for a key that does not match its hash.
  */
 export function parseVerifierKey(text: string): VerifierKey {
   const [, name, hash, encoded] = /^([^\s+\p{C}]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text) ?? []
@@ -40,7 +40,7 @@ export function toVerifierKey(name: string, publicKey: Uint8Array): string {
   return `${name}+${toKeyHash(name, key)}+${toBase64(key)}`
 }
 
-/** Distinguishes keys of the same name; `key` begins with its algorithm byte. */
+/** The hash that distinguishes keys of the same name; `key` begins with its algorithm byte. */
 export function toKeyHash(name: string, key: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), key)).subarray(0, 4))
 }

@@ -13,7 +13,7 @@ import { isListedRow, publicCondition } from '../visibility/conditions.ts'
 type Recommendation = HeartbeatResult['recommendations'][number]
 
 const recommendationsMax = 10
-/** Maximum number of candidates that are examined: many of the skills that agents have may be private. */
+/** Maximum number of candidates that are examined: far more than are returned, since private ones are left out. */
 const candidatesMax = 200
 
 /** The score ranges of the sources: agents first, then packs, then popularity. */

@@ -12,13 +12,13 @@ export const countedAs = {
   browser: 'download',
   /** A clone of a skill's repository, or a fetch of a new version. */
   git: 'install',
-  /** A tarball. */
+  /** The download of a package's tarball. */
   npm: 'install',
-  /** The layer of an artifact. */
+  /** The download of an artifact's layer. */
   oci: 'install',
-  /** A package. */
+  /** The download of a package. */
   apm: 'install',
-  /** The archive of `clawhub install` and `clawhub update`. */
+  /** The download of an archive by `clawhub install` and `clawhub update`. */
   clawhub: 'install',
   /** An archive or SKILL.md of an index, unless the client has just read a list of several skills to show them. */
   discovery: 'install',

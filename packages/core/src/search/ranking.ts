@@ -62,8 +62,8 @@ const namingScoreMin = 0.3
 const contextWeight = 0.01
 
 /**
- * Whether the short texts of a skill may contain most of a query, judged by the scores by need. Terms that no skill
- * contains may be misspelled and count as contained.
+ * Whether name, description and other short texts of a skill may contain most terms of a query: an estimate from the
+ * scores of the search by need. Terms that no skill contains may be misspelled and count as contained.
  */
 export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax }: NeedScores): boolean {
   if (termCount <= namingTermsMax) return true

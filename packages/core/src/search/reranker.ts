@@ -44,7 +44,7 @@ const similarityShare = 0.5
 const rerankFailuresMax = 3
 const rerankPauseMs = 60_000
 const orderKeptMs = 60_000
-/** Time in milliseconds for which the order by words stays if the second stage was late or failed. */
+/** Time in milliseconds for which results keep the order of the word search after the reranker was late or failed. */
 const otherKeptMs = 3000
 const ordersMax = 1000
 

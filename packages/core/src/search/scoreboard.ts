@@ -4,11 +4,20 @@ import type { TermGroup } from './term-groups.ts'
 import { fieldOf, frequencyOf, type TextIndex } from './text-index.ts'
 
 /**
- * For each of `searchFields`: the weight of a word, and how much a longer field reduces the weight. A short name that
- * consists only of the word ranks before a long name that contains the word.
+ * How each field counts in a search by words: the weight of a word, and how much a longer field reduces it. A short name
+ * that consists only of the word ranks before a long name that contains the word. `fieldRules` are those for needs.
  */
-const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
-const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+const shortFieldRules: Record<(typeof searchFields)[number], { weight: number; lengthShare: number }> = {
+  name: { weight: 4, lengthShare: 1 },
+  owner: { weight: 2, lengthShare: 0.5 },
+  keywords: { weight: 3, lengthShare: 0.5 },
+  description: { weight: 2, lengthShare: 0.5 },
+  headings: { weight: 1, lengthShare: 0.5 },
+  summary: { weight: 1, lengthShare: 0.5 },
+  category: { weight: 1, lengthShare: 0.5 },
+}
+const fieldWeights = searchFields.map((field) => shortFieldRules[field].weight)
+const lengthShares = searchFields.map((field) => shortFieldRules[field].lengthShare)
 /** BM25's k1: how quickly further occurrences of a word stop counting. */
 const saturation = 1.2
 /** By field: the part of the saturation that is independent of the length. */

@@ -63,7 +63,7 @@ const sweepMs = 60_000
 /** Maximum rows deleted by one statement. */
 const sweptMax = 10_000
 
-/** Limits that the nodes on one database share; undefined if only one node can use the database. */
+/** Limits that the nodes on one database share; undefined for SQLite, which one node uses, and without write access. */
 export function createSharedLimits(database: Database, onError: (error: unknown) => void): SharedLimits | undefined {
   return database.dialect !== 'postgres' || database.isReadOnly ? undefined : new SharedLimits(database, onError)
 }

@@ -83,7 +83,7 @@ export function isOpenToViewer(viewer: Viewer): Expression<SqlBool> {
   return eb.or(conditionsOf(viewer))
 }
 
-/** Whether a row of `skills` is in the lists of a caller. */
+/** Whether lists that a caller requests include a row of `skills`. */
 export function isListedFor(caller: Caller): Expression<SqlBool> {
   return eb.and([isListedSkill, isOpenToViewer(callerId(caller))])
 }

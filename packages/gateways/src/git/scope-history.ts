@@ -101,15 +101,15 @@ function listCurrent(last: ScopeCommit): ScopeChange[] {
   return [...current.values()]
 }
 
-/** A state of which only one text is up to date, and the last commit that the text contains. */
+/** A state in which one generated file is kept up to date, and the last commit that this file takes into account. */
 interface TextState {
   readonly state: ScopeState
   commit: ScopeCommit
 }
 
-/** Generates one of the texts of the commits in a history. */
+/** Returns a function that generates one of the generated files, as of a commit of the history. */
 function createTextReader(name: string, index: number): (commit: ScopeCommit) => Promise<Uint8Array> {
-  // A pack has the texts in the order of the history, so that each is made from the one before.
+  // A pack has the versions of the file in the order of the history, so that each is made from the one before.
   let idle: TextState | undefined
   return async (commit) => {
     const from = idle

@@ -32,8 +32,9 @@ export interface TokenExchangeOptions {
 export type TokenExchange = (host: GatewayHost, call: GatewayCall) => Promise<Answer>
 
 /**
- * Creates the exchange of a CI job's OpenID Connect token for an API key that publishes for 15 minutes what trusts the
- * job (RFC 8693). Errors are those of RFC 6749, section 5.2. Refused tokens of trusted issuers are in the audit log.
+ * Creates the exchange of a CI job's OpenID Connect token for an API key (RFC 8693), which for 15 minutes can publish
+ * the skills that trust the job. Errors have the form of RFC 6749, section 5.2. Refused tokens of trusted issuers are
+ * recorded in the audit log.
  *
  * @example
  * const tokenExchange = async () => createTokenExchange(registry, { publicUrl: 'https://skills.example.com' })
@@ -74,7 +75,8 @@ async function exchange(
   call: GatewayCall,
 ) {
   const address = requireClientAddress(host, call)
-  // Anyone can send a token for another service with the Host of that service.
+  // Without a public URL, the audience is the Host of the request: a token for another service, sent with that
+  // service's Host, would be accepted.
   if (publicUrl === undefined && !isLoopbackHost(new URL(address)))
     throw new OauthError('invalid_request', 'The operator of this node has to start it with --public-url first.')
   const fields = await readForm(host, call)
@@ -94,7 +96,7 @@ async function exchange(
     token_type: 'Bearer',
     expires_in: Math.floor((made.expiresAt - context.clock.now()) / 1000),
     scope: 'publish',
-    /** What the key may publish. */
+    /** The owners and skills that the key may publish. */
     targets: made.targets,
   }
 }
@@ -108,7 +110,7 @@ async function exchangeToken(
   try {
     return await exchangeIdentity(context, await verifyToken(context, keys, token, address), target)
   } catch (error) {
-    // Tokens of other issuers are not recorded: anyone could fill the log with them.
+    // Tokens of issuers that no skill trusts are not recorded: anyone could fill the audit log with them.
     if (error instanceof RegistryError && (await isTrustedIssuer(context, issuer)))
       await refuseExchange(context, issuer, error.message)
     throw error
@@ -135,7 +137,7 @@ function requireOneOf(fields: URLSearchParams, name: string, values: readonly st
 /** The owner or skill that a `resource` names by its address on this node. */
 function readTarget(resource: string, address: string): string {
   const target = resource.startsWith(`${address}/`) ? resource.slice(address.length + 1) : ''
-  // A space would add a second target to the limit of the key.
+  // Names only: the stored limit of a key separates its targets by spaces, so a space would add a second target.
   if (isOwnerOrFullName(target)) return target
   throw new OauthError(
     'invalid_target',
@@ -143,13 +145,13 @@ function readTarget(resource: string, address: string): string {
   )
 }
 
-/** The characters that RFC 6749 allows in a description. */
+/** Replaces characters that RFC 6749 does not allow in an `error_description`. */
 function toErrorAnswer(call: GatewayCall, error: string, message: string, status = 400): Answer {
   const description = message.replaceAll(/["\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, '?')
   return toAnswer(call, { error, error_description: description }, status)
 }
 
-/** No cache may store a key. */
+/** `no-store`, because no cache may store a key. */
 function toAnswer(call: GatewayCall, value: object, status = 200): Answer {
   return { ...toJsonAnswer(call, value), status, cacheControl: 'no-store' }
 }

@@ -4,15 +4,16 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
 type KeyFinder = JWTVerifyGetKey
 
-/** The keys of an issuer are looked up again after this time, and at most once in `cooldownMs` for an unknown key. */
+/** The keys of an issuer are fetched again after this time, or after `cooldownMs` for an unknown key. */
 const cacheMs = 10 * 60_000
 const cooldownMs = 30_000
 const bytesMax = 256 * 1024
 const issuersMax = 200
 
 /**
- * The signing keys of issuers, found by OpenID Connect Discovery. Users name the issuers, so requests go through the
- * guarded HTTP client. Failures are remembered for half a minute: tokens of strangers must not make the node send requests.
+ * The signing keys of issuers, found by OpenID Connect Discovery. Users choose the issuers, so requests go through the
+ * HTTP client that refuses private addresses. Failures are cached for half a minute, so that tokens from strangers
+ * cannot make the node send many requests.
  */
 export class IssuerKeys {
   readonly #context: Pick<OperatorContext, 'outgoing' | 'clock'>
@@ -22,7 +23,10 @@ export class IssuerKeys {
     this.#context = context
   }
 
-  /** Throws `upstream_failed` and `upstream_timeout`, and `forbidden` for metadata of another issuer. */
+  /**
+   * The keys of an issuer. Throws `upstream_failed` or `upstream_timeout` if the issuer does not respond, and
+   * `forbidden` for metadata of another issuer.
+   */
   find(issuer: string): Promise<KeyFinder> {
     const now = this.#context.clock.now()
     const known = this.#found.get(issuer)
@@ -46,7 +50,7 @@ export class IssuerKeys {
     const metadata = status === 200 ? parseObject(bytes) : undefined
     if (!metadata)
       throw new RegistryError('upstream_failed', `${address} answered no metadata of an issuer (status ${status}).`)
-    // Otherwise one issuer could send keys for the tokens of another.
+    // Without this check, one issuer could provide the keys for tokens of another issuer.
     if (metadata['issuer'] !== issuer)
       throw new RegistryError('forbidden', `${address} describes another issuer than ${issuer}.`)
     const keys = URL.parse(String(metadata['jwks_uri']))
@@ -67,7 +71,7 @@ export class IssuerKeys {
       })
   }
 
-  /** Remembers that an issuer has no keys. */
+  /** Caches the error of fetching an issuer's keys for `cooldownMs`. */
   #fail(issuer: string, error: unknown): void {
     const keys = Promise.reject<KeyFinder>(error)
     keys.catch(() => {})

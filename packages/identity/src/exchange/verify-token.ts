@@ -3,7 +3,7 @@ import { RegistryError, toVisibleText } from '@skillstead/protocol'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { IssuerKeys } from './issuer-keys.ts'
 
-/** Signatures by keys that only the issuer has: no shared secrets, and never `none`. */
+/** Accepted signature algorithms: only those with a private key that the issuer alone has, so no HMAC and no `none`. */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 const tolerance = '30 seconds'
 const tokenCharactersMax = 16_384
@@ -14,14 +14,15 @@ export function readIssuer(token: string): string {
     const { iss } = token.length > tokenCharactersMax ? {} : decodeJwt(token)
     if (typeof iss === 'string' && iss !== '' && iss.length <= 500) return iss
   } catch {
-    // The same answer as for a token without an issuer.
+    // Text that is not a token gets the same error as a token without an issuer, below.
   }
   throw new RegistryError('forbidden', 'The subject_token is not a JSON Web Token with an issuer.')
 }
 
 /**
- * Verifies a token: its issuer is trusted by someone, a key of this issuer signed it, and it is for this node and
- * current. Throws `forbidden`, and `upstream_failed` or `upstream_timeout` if the issuer does not answer.
+ * Verifies that an owner or skill trusts the issuer of a token, that a key of this issuer signed the token, that the
+ * token is for this node, and that it has not expired. Throws `forbidden`, and `upstream_failed` or `upstream_timeout`
+ * if the issuer does not respond.
  */
 export async function verifyToken(
   context: OperatorContext,
@@ -55,7 +56,7 @@ export async function verifyToken(
   }
 }
 
-/** Without `jti`, the signed part identifies the token: the signature of the same token can have several forms. */
+/** The `jti` of a token, or else its signed part, because the signature of one token can have several forms. */
 function toTokenId(token: string, { jti }: JWTPayload): string {
   return typeof jti === 'string' && jti !== '' ? `jti ${jti}` : token.slice(0, token.lastIndexOf('.'))
 }

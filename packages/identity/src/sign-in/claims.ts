@@ -1,15 +1,16 @@
 import type { Identity } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 
-/** The claims of an ID token or of the userinfo endpoint, whose issuer, audience and signature were checked. */
+/** The claims of a verified ID token, with the additional claims of the userinfo endpoint for the same subject. */
 export type Claims = Readonly<Record<string, unknown>>
 
 const groupsMax = 5000
 const groupCharactersMax = 500
 
 /**
- * The account that claims describe. The name is `preferred_username`, else the address of an e-mail, which only name a
- * new account: the subject alone identifies it. Throws `forbidden` for groups that the node cannot rely on.
+ * The account that the claims describe. Its name is the first of `preferred_username`, `email`, `nickname`, `name` and
+ * the subject, and is only used for a new account: issuer and subject identify the account. Throws `forbidden` for an
+ * invalid or incomplete list of groups.
  */
 export function toIdentity(issuer: string, subject: string, claims: Claims): Identity {
   const read = (claim: string) => {
@@ -20,9 +21,9 @@ export function toIdentity(issuer: string, subject: string, claims: Claims): Ide
   return { issuer, subject, name, displayName: read('name'), groups: toGroups(claims) }
 }
 
-/** Undefined if the provider sends no groups at all. */
+/** The groups of the account; undefined if the provider sends no claim about groups. */
 function toGroups(claims: Claims): readonly string[] | undefined {
-  // OpenID Connect Core, section 5.6.2. Entra ID sends a reference instead of more than 200 groups.
+  // `_claim_names`: claims at another address (OpenID Connect Core, 5.6.2), which Entra ID sends for over 200 groups.
   const { _claim_names: elsewhere, groups: value } = claims
   if (typeof elsewhere === 'object' && elsewhere !== null && 'groups' in elsewhere)
     throw refuse('too many groups to list them. Let it send only the groups that are assigned to this application')

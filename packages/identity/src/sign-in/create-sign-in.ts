@@ -7,7 +7,7 @@ import { createSignInRoutes } from './sign-in-routes.ts'
 
 /** Options of {@link createSignIn}. */
 export interface SignInOptions extends ProviderSettings {
-  /** What groups give, from `parseGroupRules`. Default: nothing. */
+  /** The rights of groups of the provider, from `parseGroupRules`. Default: groups give no rights. */
   readonly groups?: readonly GroupRule[]
   /** Certificates and proxies for requests to the provider. */
   readonly outgoing?: Pick<OutgoingOptions, 'ca' | 'proxy'>
@@ -20,15 +20,15 @@ export interface SignIn {
   /** The host of the provider, as the sign-in page shows it. */
   readonly label: string
   readonly routes: Gateway
-  /** Starts to ask the provider about open sessions. */
+  /** Starts asking the provider regularly whether the accounts of open sessions still exist. */
   start(): void
-  /** Waits for requests to the provider. The registry stays open. */
+  /** Stops asking the provider, and waits for open requests to it. The registry stays open. */
   close(): Promise<void>
 }
 
 /**
- * Creates the sign-in by an identity provider. Sends no request until someone signs in. Throws a TypeError for an
- * issuer that is not an HTTPS URL, and for a registry without `secretKey`.
+ * Creates the sign-in by an identity provider. Sends no request to the provider before a user signs in or `start` is
+ * called. Throws a TypeError for an issuer that is not an HTTPS URL, and for a registry without `secretKey`.
  *
  * @example
  * const signIn = createSignIn(registry, { issuer: 'https://login.example.com', clientId: 'skillstead', clientSecret })

@@ -2,8 +2,8 @@ import type { GroupRule } from '@skillstead/core/internal'
 import { isSkillName, isUsername, memberRoles, toOneLine } from '@skillstead/protocol'
 
 /**
- * Parses what groups of an identity provider give: `GROUP=administrators`, `GROUP=ORGANISATION:ROLE` or
- * `GROUP=ORGANISATION/TEAM`. A group may have several rules. Throws a TypeError that names the rule.
+ * Parses rules for the rights of groups of an identity provider: `GROUP=administrators`, `GROUP=ORGANISATION:ROLE` or
+ * `GROUP=ORGANISATION/TEAM`. A group may have several rules. Throws a TypeError that names an invalid rule.
  *
  * @example
  * parseGroupRules(['skill-admins=administrators', 'engineering=acme:publisher', 'ml=acme/ml'])

@@ -2,23 +2,23 @@ import type { Secrets } from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import type { Checks } from './provider.ts'
 
-/** A sign-in that waits for the answer of the provider. Only the browser that began it has it, encrypted. */
+/** A sign-in that waits for the answer of the provider. Stored only in an encrypted cookie of the browser. */
 export interface PendingSignIn extends Checks {
-  /** The page to open afterwards, as a path below the node. */
+  /** The page to open after the sign-in, as a path below the node. */
   readonly next: string
-  /** In milliseconds since 1970. */
+  /** When the sign-in expires, in milliseconds since 1970. */
   readonly endsAt: number
 }
 
-/** Time for the user at the provider, with a second factor. */
+/** How long the user may take to sign in at the provider, including a second factor. */
 export const pendingMs = 10 * 60_000
 
-/** Writes a pending sign-in for a cookie. Throws `conflict` on a node without a secret key. */
+/** Encrypts a pending sign-in for a cookie. Throws `conflict` on a node without a secret key. */
 export function sealPending(secrets: Secrets, pending: PendingSignIn): string {
   return Buffer.from(secrets.seal(JSON.stringify(pending))).toString('base64url')
 }
 
-/** Reads the cookie of a pending sign-in. Throws `forbidden` without one, and if it has expired or is another's. */
+/** Decrypts the cookie of a pending sign-in. Throws `forbidden` without a valid cookie of this node. */
 export function openPending(secrets: Secrets, cookie: string | undefined, now: number): PendingSignIn {
   const pending = cookie === undefined ? undefined : readPending(secrets, cookie)
   if (pending && now < pending.endsAt && pending.endsAt <= now + pendingMs) return pending
@@ -37,7 +37,7 @@ function readPending(secrets: Secrets, cookie: string): PendingSignIn | undefine
   }
 }
 
-/** The page after a sign-in as a path below the node, so that no link leads to another site from here. */
+/** The page to open after a sign-in; `/` unless `next` is a path below the node, so that no link opens another site. */
 export function toLocalPath(next: string | null): string {
   const base = 'http://node.invalid'
   const url = next?.startsWith('/') ? URL.parse(next, base) : null

@@ -13,20 +13,20 @@ export interface ProviderSettings {
   readonly clientSecret?: string | undefined
 }
 
-/** The values of one sign-in that the browser of the user holds until the provider answers. */
+/** The values by which the provider's answer to one sign-in is checked; the user's browser stores them until then. */
 export interface Checks {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
 }
 
-/** What a provider confirmed. */
+/** The account that a provider confirmed. `identity` is undefined if the provider sent no claims with a refresh. */
 export interface Confirmed {
   readonly identity: Identity | undefined
   readonly refreshToken: string | undefined
 }
 
-/** The account is no longer valid at the provider. */
+/** Thrown if an account is no longer valid at the provider. */
 export class AccountEnded extends Error {}
 
 /** The metadata of the provider is read again after this time. */
@@ -50,7 +50,7 @@ export class Provider {
     this.#http = createHttpClient({ ca: outgoing.ca, proxy: outgoing.proxy })
   }
 
-  /** The address to which a browser goes to sign in, with the values that its answer is checked by. */
+  /** The URL at which the browser signs in, and the values by which the provider's answer is checked. */
   async begin(redirectUri: string): Promise<{ url: URL; checks: Checks }> {
     const config = await this.#configure()
     const supported = config.serverMetadata().scopes_supported ?? []
@@ -71,7 +71,10 @@ export class Provider {
     return { url, checks }
   }
 
-  /** Exchanges the code of an answer, whose state, issuer and nonce must fit. Throws `forbidden` and `upstream_failed`. */
+  /**
+   * Exchanges the authorization code in the provider's answer for the account. Throws `forbidden` if state, issuer or
+   * nonce do not match, and `upstream_failed`.
+   */
   async finish(answer: URL, { state, nonce, verifier }: Checks): Promise<Confirmed & { identity: Identity }> {
     const config = await this.#configure()
     try {
@@ -84,13 +87,13 @@ export class Provider {
       const all = await this.#complete(config, claims, tokens.access_token)
       return { identity: this.#toIdentity(claims.sub, all), refreshToken: tokens.refresh_token }
     } catch (error) {
-      // The provider may have changed its keys: the next sign-in reads them again.
+      // The provider may have changed its signing keys: the next sign-in reads them again.
       this.#found = undefined
       throw this.#toRefusal(error)
     }
   }
 
-  /** Asks whether an account still exists. Throws {@link AccountEnded} if it does not, another error if that is unknown. */
+  /** Asks the provider whether an account still exists. Throws {@link AccountEnded} if not, and other errors. */
   async refresh(refreshToken: string, subject: string): Promise<Confirmed> {
     const config = await this.#configure()
     try {
@@ -106,7 +109,7 @@ export class Provider {
     }
   }
 
-  /** The address at which the provider ends its own session; undefined if it has none. */
+  /** The URL at which the provider ends its own session; undefined if the provider has no such URL. */
   async findLogout(returnTo: string): Promise<string | undefined> {
     const config = await this.#configure()
     if (config.serverMetadata().end_session_endpoint === undefined) return undefined
@@ -121,7 +124,7 @@ export class Provider {
     return toIdentity(this.#settings.issuer, subject, claims)
   }
 
-  /** Some providers put name and groups into the answer of the userinfo endpoint alone. */
+  /** Adds the claims of the userinfo endpoint: some providers send name and groups only there. */
   async #complete(config: oidc.Configuration, claims: oidc.IDToken, accessToken: string): Promise<Claims> {
     const isComplete = claims.preferred_username !== undefined && claims.groups !== undefined
     if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return claims
@@ -149,7 +152,7 @@ export class Provider {
     })
   }
 
-  /** Redirects are returned as they are, and the client refuses them. */
+  /** Sends a request of openid-client. Redirects are not followed: openid-client rejects a response with a redirect. */
   async #send(url: string, { method, headers, body }: Pick<oidc.CustomFetchOptions, 'method' | 'headers' | 'body'>) {
     const sent = { method: method as 'GET', headers, ...(body != null && { body: toBody(body) }) }
     const limits = { timeoutMs: requestMs, bytesMax: responseBytesMax }
@@ -168,7 +171,7 @@ export class Provider {
   }
 }
 
-/** Texts of the provider, or of a page that imitates its answer, as one short line. */
+/** An error as one short line: its text may come from the provider, or from a page that imitates the provider. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const { error: code, error_description: more } = error as Error & { error?: string; error_description?: string }
@@ -191,7 +194,7 @@ function requireIssuer(issuer: string): void {
   )
 }
 
-/** Without TLS, as a provider on this machine may be. */
+/** Whether the URL has no TLS, which is allowed for a provider on this machine. */
 function isInsecure(url: URL): boolean {
   return url.protocol === 'http:' && isLoopbackHost(url)
 }

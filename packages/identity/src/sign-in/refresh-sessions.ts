@@ -5,8 +5,8 @@ import type { SignInParts } from './sign-in-routes.ts'
 const everyMs = 60_000
 
 /**
- * Asks the provider every minute about the sessions that are due, and ends those of accounts that it no longer
- * confirms. Returns a function that stops it.
+ * Asks the provider every minute about the sessions that are due, and ends the sessions of accounts that it no longer
+ * confirms. Returns a function that stops asking.
  */
 export function startRefreshing(parts: SignInParts): () => Promise<void> {
   const { onError } = parts
@@ -42,7 +42,8 @@ async function refreshDue(parts: SignInParts, isStopped: () => boolean): Promise
 }
 
 /**
- * Returns whether the provider answered. While it does not, the session stays until it has been unconfirmed for an hour.
+ * Confirms or ends one session; returns whether the provider answered. Without an answer the session stays valid until
+ * an hour after its last confirmation.
  */
 async function refresh({ context, provider, rules, onError }: SignInParts, session: DueSession): Promise<boolean> {
   const { secrets } = context

@@ -19,13 +19,16 @@ export interface SignInParts {
   readonly provider: Provider
   readonly issuer: string
   readonly rules: readonly GroupRule[]
-  /** Receives errors of background work. */
+  /** Receives errors of the background requests to the provider. */
   readonly onError: (error: unknown) => void
 }
 
 const cookie = 'sign-in'
 
-/** `GET /login` leads to the provider, `GET /login/callback` back, and `POST /logout` ends both sessions. */
+/**
+ * `GET /login` redirects to the provider, which redirects to `GET /login/callback`. `POST /logout` ends the session of
+ * the node, and returns the URL at which the provider ends its own session.
+ */
 export function createSignInRoutes(parts: SignInParts, host: GatewayHost): GatewayRoute[] {
   const ofBrowser = { endpoint: 'signIn', origins: 'none', toFailure: toTextFailure } as const
   return [
@@ -72,13 +75,13 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
       stateEndsAt: pending.endsAt,
       refreshToken: refreshToken === undefined ? null : context.secrets.seal(refreshToken),
     })
-    // The cookie lives as long as a session can: the database decides when the session ends.
+    // The cookie lasts as long as the longest session: the database decides when the session ends.
     return toRedirect(requireClientAddress(host, call) + pending.next, [
       host.toCookie(call, 'session', session.token, sessionCookieSeconds),
       host.toCookie(call, cookie, '', 0),
     ])
   } catch (error) {
-    // Requests without a sign-in that began here are not recorded: anyone could fill the log with them.
+    // Requests without a sign-in that this node began are not recorded: anyone could fill the audit log with them.
     if (error instanceof RegistryError) await refuseIdentity(context, issuer, error.message)
     throw error
   }
@@ -86,7 +89,7 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
 
 const sessionCookieSeconds = 12 * 60 * 60
 
-/** Ends the session here, and returns the address at which the provider ends its own, if it opened the session. */
+/** Ends the session of the node. Returns the URL that ends the provider's session, if the sign-in opened it. */
 async function signOut({ registry, provider }: SignInParts, host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const sessionToken = call.caller.kind === 'user' ? host.readCookie(call, 'session') : undefined
   await localApi(registry, guest, { sessionToken }).deleteSession()
@@ -95,7 +98,7 @@ async function signOut({ registry, provider }: SignInParts, host: GatewayHost, c
   return toJsonAnswer(call, { location }, [host.toCookie(call, 'session', '', 0)])
 }
 
-/** The user is signed out of the node also while the provider does not answer. */
+/** Null if the provider does not answer: the user is signed out of the node in any case. */
 async function findLogout(provider: Provider, returnTo: string): Promise<string | null> {
   try {
     return (await provider.findLogout(returnTo)) ?? null
@@ -113,7 +116,7 @@ function toRedirect(location: string, cookies: readonly (readonly [string, strin
   return { status: 303, body: null, headers: headers.map(([name, value]) => [name, value]) }
 }
 
-/** People read these errors in their browser. */
+/** Errors of the sign-in as plain text, because people read them in their browser. */
 function toTextFailure({ message }: RegistryError) {
   return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(`${message}\n`) }
 }

@@ -15,7 +15,7 @@ const charactersMax = {
 
 type Field = keyof typeof charactersMax
 
-/** The schemas of a request to publish; the type of an endpoint names only their values. */
+/** The schemas of the fields of a publish request: cast, since the type of an endpoint names only the parsed values. */
 const schemas = (endpoints.publishSkill.input as object as { readonly entries: Record<Field, v.GenericSchema> }).entries
 
 /**

@@ -9,7 +9,7 @@ import { readAhead } from './read-ahead.ts'
 import { fetchBlobs, toDeclaredBytes } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
-import { guardVisibility, readSuperseded, type HidingGuard } from './removals.ts'
+import { guardVisibility, readSuperseded, type HidingGuard } from './guard-removals.ts'
 import { createWanted, type Wanted } from './wanted-entries.ts'
 import { selectUpstreamEntries } from '../store/upstream-log.ts'
 

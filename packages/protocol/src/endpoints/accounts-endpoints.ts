@@ -29,7 +29,7 @@ const Avatar = v.strictObject({
 
 const Moment = v.union([v.pipe(v.string(), v.isoDate()), Timestamp])
 const auditFilters = {
-  /** The action, or the first part of its name: `quarantine.` selects all of quarantined versions. */
+  /** The name of an action, or its beginning: `quarantine.` selects all actions on quarantined versions. */
   action: v.optional(Term),
   actor: v.optional(Term),
   subject: v.optional(Term),
@@ -58,7 +58,9 @@ export const accountEndpoints = {
         name: boundedText(100),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
         scopes: v.optional(boundedArray(Scope, 3, 1)),
-        /** An owner, or the full name of a skill: the key publishes and yanks versions there, and changes nothing else. */
+        /**
+         * An owner, or the full name of a skill: the key publishes and yanks versions there, and changes nothing else.
+         */
         limitedTo: v.optional(SkillRef),
       }),
       output: NewApiKey,
@@ -71,7 +73,7 @@ export const accountEndpoints = {
         'Revoke an API key at once, as an administrator also that of another user, and with withMade also the keys and share links that it made',
       input: v.strictObject({
         id: Term,
-        /** True: also revokes what the key made, directly or through other keys. */
+        /** True: also revokes the keys and share links that the key made, directly or through other keys. */
         withMade: v.optional(Flag, false),
       }),
       output: NoContent,
@@ -90,7 +92,7 @@ export const accountEndpoints = {
       input: v.strictObject({
         displayName: v.optional(readableText(limits.displayNameCharactersMax)),
         avatar: v.optional(v.nullable(Avatar)),
-        /** Where notices go, on nodes that send e-mail. Null removes it. */
+        /** The address for notices, on nodes that send e-mail. Null removes the address. */
         email: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(254), v.email()))),
       }),
       output: Me,

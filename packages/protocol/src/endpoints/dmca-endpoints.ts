@@ -50,7 +50,7 @@ export const dmcaEndpoints = toEndpoints('DMCA', {
       ...id,
       status: v.picklist(dmcaStatuses),
       note: v.optional(boundedText(4000, 0), ''),
-      /** The counter-notice to confirm; required if more than one is pending. */
+      /** The counter-notice to confirm; required if several counter-notices of the case are unconfirmed. */
       counterNoticeId: v.optional(Id),
     }),
     output: DmcaCase,

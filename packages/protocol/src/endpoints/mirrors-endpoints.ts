@@ -51,13 +51,16 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
     summary: 'Sync from an upstream registry in the background',
     input: v.strictObject({
       ...upstream,
-      /** The code of the alarm that you have investigated, and that the sync may ignore once. */
+      /** The code of the alarm that you have investigated: the sync ignores this alarm once. */
       accept: v.optional(v.picklist(alarmCodes)),
       /**
        * The new verifier key after the alarm `key` or `origin`; required if the old key was pinned. Pins the new key.
        */
       key: v.optional(boundedText(500)),
-      /** Continue although the sync would hide more than one skill in a hundred. */
+      /**
+       * Continue although the sync would hide more skills than allowed: 1 % of the upstream's skills, but at least 5
+       * and at most 20.
+       */
       allowRemovals: v.optional(v.boolean()),
       /** Sync from the first entry: compare the local copies, and import missing versions. */
       full: v.optional(v.boolean()),

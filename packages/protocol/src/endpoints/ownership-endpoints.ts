@@ -107,7 +107,7 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   listOwnSkills: {
     auth: 'key',
     summary: 'List your own skills, or those of an organisation, including those that others cannot see',
-    /** `moderated`: only flagged, hidden and taken-down skills. */
+    /** `moderated`: list only flagged, hidden and taken-down skills. */
     input: v.object({
       moderated: v.optional(Flag, false),
       organisation: v.optional(Username),

@@ -52,7 +52,7 @@ export const packEndpoints = toEndpoints('Packs', {
       description: readableText(2000, 0),
       skills,
       visibility: v.optional(Visibility, 'public'),
-      /** An organisation in which you may publish. Default: the caller. */
+      /** The owner of the pack: an organisation in which you may publish. Default: the caller. */
       owner: v.optional(Username),
     }),
     output: v.object({ ...Pack.entries, ...textWarnings }),
@@ -66,9 +66,9 @@ export const packEndpoints = toEndpoints('Packs', {
       name: v.optional(readableText(100)),
       description: v.optional(readableText(2000, 0)),
       skills: v.optional(skills),
-      /** Skills at the end of the pack; one that the pack has keeps its place, and what you do not give. */
+      /** Skills to append. A skill that is already in the pack keeps its place, and the fields that you leave out. */
       add: v.optional(skills),
-      /** Full names; others are ignored. */
+      /** Full names of the skills to remove; names that are not in the pack are ignored. */
       remove: v.optional(boundedArray(Term, limits.packSkillsMax)),
       visibility: v.optional(Visibility),
     }),

@@ -27,7 +27,7 @@ export const securityEndpoints = toEndpoints('Security', {
   listQuarantined: {
     auth: 'key',
     summary: 'List quarantined versions, oldest first: your own, and those that you may decide on',
-    /** `own`: those of the caller's skills, for administrators too. */
+    /** `own`: list only versions of the caller's skills, also for administrators. */
     input: v.object({ own: v.optional(Flag, false), page, limit: pageLimit() }),
     output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },

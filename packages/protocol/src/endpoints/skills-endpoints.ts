@@ -46,7 +46,7 @@ import {
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
 const versioned = v.object({ ...name, version: ReadVersion })
-/** `allowRecalled`: whether a version is read in spite of its recall. */
+/** `allowRecalled`: whether a recalled version is read instead of refused. */
 const readContent = { ...name, version: ReadVersion, allowRecalled: v.optional(Flag, false) }
 
 const PublishFile = v.strictObject({
@@ -64,7 +64,7 @@ const metadataFields = {
   license: v.optional(readableText(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
-  /** The organisation that owns the skill, to limit `internal` to its members; empty: all users of the node again. */
+  /** The owning organisation, so that only its members see an `internal` skill; empty: all users of the node again. */
   organisation: v.optional(v.union([v.literal(''), Username])),
   deprecated: v.optional(Flag),
   deprecationMessage: v.optional(readableText(1000, 0)),
@@ -104,12 +104,13 @@ export const PublishOutput = v.object({
   version: SkillVersion,
   created: v.boolean(),
   warnings: v.array(Warning),
-  /** Entries of the package that are no part of the version: links out of it, nested skills, files of tools. */
+  /** Entries of the package that the version omits: links out of the package, nested skills, files of tools. */
   omitted: v.array(PathReason),
-  /** Entries that are stored with another content than the package has: links, as the files that they lead to. */
+  /** Entries whose stored content differs from the package: a link is stored as the file that it leads to. */
   changed: v.array(PathReason),
   /**
-   * The quarantined version, if an administrator must release it first; `skill` and `version` then preview the result.
+   * The quarantined version, if an administrator or the reviewers must release it first; `skill` and `version` then
+   * preview the result.
    */
   quarantined: v.optional(QuarantinedVersion),
 })
@@ -158,7 +159,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   publishSkill: {
     auth: 'key',
     scope: 'publish',
-    // 202: an administrator must release the version first.
+    // 202: an administrator or the reviewers must release the version first.
     status: [201, 200, 202],
     summary: 'Publish a new skill or version, or update the metadata of a skill',
     uploads: ['application/zip', 'application/gzip'],
@@ -254,7 +255,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: v.object({
       ...name,
       days: v.optional(wholeNumber(1, 365), 30),
-      /** Adds `groups`; `client` is for the owner only. */
+      /** Adds `groups` to the response; `client` is only for users who may manage the skill. */
       by: v.optional(v.picklist(['version', 'client'])),
     }),
     output: Downloads,

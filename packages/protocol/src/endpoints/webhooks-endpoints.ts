@@ -38,7 +38,7 @@ export const webhookEndpoints = toEndpoints('Webhooks', {
       events: WebhookEvents,
       ...settings,
     }),
-    // The secret, only if the server generated it; no later response contains it.
+    // `secret` is present only if the server generated it; no later response contains the secret.
     output: v.object({ ...Webhook.entries, secret: v.optional(v.string()) }),
   },
   getWebhook: {

@@ -3,9 +3,9 @@ import { Change } from './change.ts'
 import { Id, Version } from './fields.ts'
 import { Security } from './security.ts'
 
-/** The kinds of things that a version can use. */
+/** The kinds of resources that a version can use. */
 export const accessKinds = ['tools', 'commands', 'hosts', 'environment', 'packages', 'files'] as const
-/** A kind of resource that a skill may use. */
+/** A kind of resource that a version can use. */
 export type AccessKind = (typeof accessKinds)[number]
 
 const Names = v.array(v.string())
@@ -16,8 +16,8 @@ const Names = v.array(v.string())
  */
 export const Access = v.object({
   /**
-   * Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`; and the servers of the skill's `mcp.json` with what
-   * each starts or contacts: `mcp__tickets (stdio ./bin/server)`.
+   * Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`; and the servers of the skill's `mcp.json` with
+   * what each starts or contacts: `mcp__tickets (stdio ./bin/server)`.
    */
   tools: Names,
   /** Names of programs that are run: `git`. */
@@ -30,7 +30,7 @@ export const Access = v.object({
   packages: Names,
   /** Paths outside the skill's own folder: `~/.ssh`, `/etc/hosts`, `CLAUDE.md`. */
   files: Names,
-  /** Sentences about parts that could not be read or listed; empty if the lists are complete. */
+  /** Sentences about parts of the version that could not be read or listed; empty if the lists are complete. */
   cut: Names,
 })
 export type Access = v.InferOutput<typeof Access>
@@ -38,7 +38,7 @@ export type Access = v.InferOutput<typeof Access>
 /** The resources that a version uses and the previous version does not. */
 export const Widens = v.object({
   since: Version,
-  /** Whether only the patch number increased: users then do not expect new access. */
+  /** Whether only the patch number increased: users do not expect a patch to use new resources. */
   patch: v.boolean(),
   added: Access,
 })
@@ -69,7 +69,7 @@ export const SkillDiff = v.object({
   files: v.array(FileDiff),
   access: v.object({ added: Access, removed: Access }),
   security: v.object({ from: v.nullable(Verdict), to: v.nullable(Verdict) }),
-  /** The verdict on what `to` changes, in either direction; null until both were compared. */
+  /** The verdict on what `to` changes, also if `to` is the lower version; null until a rescan has read both. */
   change: v.nullable(Change),
 })
 export type SkillDiff = v.InferOutput<typeof SkillDiff>

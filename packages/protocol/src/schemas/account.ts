@@ -33,9 +33,9 @@ export const Session = v.object({
   /** The name of the API key, or the address of the identity provider, that opened the session. */
   openedBy: v.string(),
   createdAt: Timestamp,
-  /** To the minute. */
+  /** Accurate to one minute. */
   lastUsedAt: Timestamp,
-  /** The latest end. An unused session ends earlier. */
+  /** When the session ends at the latest. An unused session ends earlier. */
   expiresAt: Timestamp,
   /** Whether the session made this request. */
   current: v.boolean(),
@@ -55,7 +55,7 @@ const userFields = {
 
 export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
 
-/** The account or domain by which a user was verified; null if an administrator decided. */
+/** `subject`: the account or domain by which a user was verified; null if an administrator decided. */
 const Verifications = v.array(v.object({ method: VerificationMethod, subject: v.nullable(v.string()) }))
 
 /** The caller, as returned by `GET /users/me`. */
@@ -63,7 +63,7 @@ export const Me = v.object({
   ...userFields,
   plan: Plan,
   role: Role,
-  /** Where notices go; only the user sees it. Null if the user has none. */
+  /** The address for notices, which only the user sees. Null if the user has no address. */
   email: v.optional(v.nullable(v.string())),
   verified: v.array(VerificationMethod),
   verifications: Verifications,

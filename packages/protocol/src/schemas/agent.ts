@@ -18,7 +18,7 @@ export const AgentKey = v.pipe(
   ),
 )
 
-/** Normalised key or platform of an agent for lookups; an invalid one is not found. */
+/** Normalised key or platform of an agent, for lookups: an invalid key is not an error, but matches no agent. */
 export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
 export const PlatformRef = v.pipe(Term, v.transform(toPlatformName))
 /** The agent that installed a skill: a platform, optionally followed by a colon and a name. */
@@ -108,11 +108,11 @@ export const HeartbeatResult = v.object({
       /** Full name of a skill to use instead. */
       replacement: v.nullable(v.string()),
       /**
-       * The resources that the latest version uses and the installed one does not; null if there are none, or if
-       * unknown.
+       * The resources that the latest version uses and the installed version does not; null if there are none, or if
+       * they are unknown.
        */
       widens: v.nullable(Widens),
-      /** The version than which the latest version does worse, as users report; only for `outdated`. */
+      /** The version than which the latest version does worse in evaluations by users; only for `outdated`. */
       worseThan: v.optional(Version),
     }),
   ),

@@ -22,13 +22,13 @@ const ChangeFinding = v.object({
 export type ChangeFinding = v.InferOutput<typeof ChangeFinding>
 
 /**
- * The verdict on what a version changes. It depends only on the content of the two versions, while `security` depends
- * on the content of one.
+ * The verdict on what a version changes. It depends on the content of the version and of an earlier version, while
+ * `security` depends on the content of the version alone.
  */
 export const Change = v.object({
   /** The version that this version was compared with. */
   since: Version,
-  /** Whether only the patch number differs: users then do not expect new abilities. */
+  /** Whether only the patch number differs: users do not expect a patch to have new abilities. */
   patch: v.boolean(),
   verdict: Security.entries.verdict,
   findings: v.array(ChangeFinding),

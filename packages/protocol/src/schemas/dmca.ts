@@ -51,8 +51,8 @@ export const DmcaCase = v.object({
   skill: v.optional(v.object({ fullName: v.string() })),
   notice: v.optional(Notice),
   /**
-   * Counter-notices, oldest first. `confirmed`: sent with the owner's key, or confirmed by an administrator; the others
-   * are then deleted.
+   * Counter-notices, oldest first. `confirmed`: sent with the owner's key, or confirmed by an administrator; all other
+   * counter-notices of the case are then deleted.
    */
   counterNotices: v.optional(
     v.array(v.object({ id: Id, sentAt: Timestamp, confirmed: v.boolean(), ...CounterNotice.entries })),

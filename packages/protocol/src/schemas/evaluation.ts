@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Count, Digest, Timestamp, Version, wholeNumber } from './fields.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
 
-/** Limits of a result, in this file because clients contain `limits`. */
+/** Limits of a result of an evaluation. Not in `limits`, because every client contains the whole table `limits`. */
 const max = {
   nameCharacters: 80,
   cases: 10_000,
@@ -13,7 +13,10 @@ const max = {
   signatureCharacters: 1000,
 } as const
 
-/** Names in log entries are permanent and read by agents: no sentences in other scripts, no invisible characters. */
+/**
+ * The name of a program or model. It is in a permanent log entry that agents read, so it must not contain sentences in
+ * other scripts or invisible characters.
+ */
 export const ProgramName = v.pipe(
   v.string(),
   v.maxLength(max.nameCharacters),
@@ -40,7 +43,7 @@ const EvaluationRuns = v.pipe(
   ),
 )
 
-/** What `ssh-keygen -Y sign` writes. */
+/** A signature in the format of `ssh-keygen -Y sign`. */
 const SshSignature = v.pipe(
   v.string(),
   v.maxLength(max.signatureCharacters),
@@ -62,9 +65,11 @@ export const evaluationResult = {
   cases: wholeNumber(1, max.cases),
   withSkill: EvaluationRuns,
   withoutSkill: v.optional(EvaluationRuns),
-  /** The digest of the list of the digests of all transcripts. They are not stored: they may contain secrets. */
+  /** The digest of the list of digests of all transcripts. Transcripts are not stored: they may contain secrets. */
   transcripts: v.optional(Digest),
-  /** A signature of `ssh-keygen -Y sign` by an Ed25519 key of the author, as docs/evaluations.md#signatures describes. */
+  /**
+   * A signature of `ssh-keygen -Y sign` by an Ed25519 key of the author, as docs/evaluations.md#signatures describes.
+   */
   signature: v.optional(SshSignature),
 }
 
@@ -75,29 +80,29 @@ interface ResultRuns {
   readonly withoutSkill?: { readonly runs: number } | undefined
 }
 
-/** Whether each side has at least as many runs as there are cases. */
+/** Whether there are at least as many runs as cases with the skill and, if measured, without it. */
 export function hasRunOfEachCase({ cases, withSkill, withoutSkill }: ResultRuns): boolean {
   return cases <= Math.min(withSkill.runs, withoutSkill?.runs ?? Infinity)
 }
 
-/** What the evaluation of a version found, as a user states it. */
+/** The result of an evaluation of a version, as stated by a user: the node does not verify it. */
 export const EvaluationResult = v.pipe(
   v.object(evaluationResult),
   v.check((result) => hasRunOfEachCase(result), 'must not have more cases than runs on a side'),
 )
 export type EvaluationResult = v.InferOutput<typeof EvaluationResult>
 
-/** A result that a user posted for a version. Each user has one for each version, the latest. */
+/** A result that a user posted for a version. A new result of the same user for the version replaces it. */
 export const Evaluation = v.object({
   author: v.object({ username: v.string() }),
   /** The identity of CI that posted the result, if one did. */
   identity: v.optional(PublisherIdentity),
-  /** Whether the author could publish the skill at that time. */
+  /** Whether the author could publish the skill when the result was posted. */
   byOwner: v.boolean(),
   version: Version,
   digest: Digest,
   ...evaluationResult,
-  /** The key of `signature`. Its fingerprint is as `ssh-keygen -l` prints it. */
+  /** The key of `signature`, with its fingerprint in the format of `ssh-keygen -l`. */
   signedBy: v.optional(v.object({ publicKey: v.string(), fingerprint: v.string() })),
   postedAt: Timestamp,
 })
@@ -107,35 +112,38 @@ const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 const Difference = v.pipe(v.number(), v.minValue(-1), v.maxValue(1))
 const Rate = v.object({ rate: Share, low: Share, high: Share })
 
-/** How a version does compared with a lower one. A change is what most users found, if the interval excludes 0. */
+/**
+ * How a version does compared with a lower version. `better` and `worse` need an interval of the difference that
+ * excludes 0, and most users who measured both versions must have found the same.
+ */
 export const evaluationChanges = ['better', 'worse', 'same'] as const
 
 /**
- * The results of a version together. Each user counts the same: rates are the means of the users' rates. Intervals are of
- * 95 %: Wilson for a rate, Newcombe for a difference.
+ * Summary of the results of a version. Each user counts the same: rates are the means of the users' rates. Intervals
+ * are of 95 %: Wilson for a rate, Newcombe for a difference.
  */
 export const EvaluationSummary = v.object({
   /** Number of users who posted a result. */
   voices: Count,
-  /** How many of them could publish the skill themselves. */
+  /** Number of users who posted a result and could publish the skill themselves. */
   byOwner: Count,
-  /** Their models, at most ten, the most frequent first. */
+  /** The models in the results, at most ten, the most frequent first. */
   models: v.array(v.string()),
-  /** The fingerprints of the SSH keys that signed results, at most ten, the last posted first; absent without any. */
+  /** The fingerprints of the SSH keys that signed results, at most ten, the last posted first; absent if none. */
   signedBy: v.optional(v.array(v.string())),
   withSkill: Rate,
-  /** Of the users who also measured without the skill. */
+  /** The pass rate without the skill, of the users who measured it. */
   withoutSkill: v.optional(Rate),
-  /** How much more often a run passes with the skill, by the users who measured both. */
+  /** How much more often a run passes with the skill, by the users who measured with and without it. */
   effect: v.optional(v.object({ value: Difference, low: Difference, high: Difference })),
   /** The lower end of the effect without the results of those who may publish the skill, but with those of their CI. */
   effectLow: v.optional(Difference),
   /**
-   * The next lower version that is offered and that the same users measured, with the same model and number of cases: one
-   * who may publish the skill, or at least three others.
+   * The next lower offered version that the same users measured, with the same model and number of cases. Needs at
+   * least three such users, or one who may publish the skill.
    */
   comparedTo: v.optional(Version),
-  /** Number of users who measured both. */
+  /** Number of users whose results of both versions were compared. */
   comparedBy: v.optional(Count),
   change: v.optional(v.picklist(evaluationChanges)),
 })

@@ -6,9 +6,9 @@ import { Recall } from './recall.ts'
 const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
 const User = v.object({ id: v.string(), username: v.string() })
-/** A version in quarantine: `id` as in GET /quarantine/<id>. */
+/** A quarantined version; `id` is its id in GET /quarantine/<id>. */
 const Submission = v.object({ id: v.string(), fullName: v.string(), version: v.string() })
-/** An agent as the reviewer; its review has an empty `title`, and its content is the `body`. */
+/** The agent that wrote a review; the review then has an empty `title`, and its content is the `body`. */
 const AgentReviewer = v.object({
   agentKey: v.string(),
   displayName: v.string(),
@@ -52,7 +52,7 @@ const eventSchemas = {
   'user.followed': v.object({ follower: User, followerCount: Count }),
   /** A version waits for the approval of the receiver, who is one of its reviewers. */
   'skill.submitted': v.object({ submission: Submission, publisher: User }),
-  /** A reviewer decided on a version that the receiver submitted; `published` after the last approval. */
+  /** A reviewer decided on a version that the receiver submitted; `published`: the last approval published it. */
   'skill.reviewed': v.object({
     submission: Submission,
     reviewer: User,

@@ -54,10 +54,10 @@ export const AvatarUrl = v.pipe(
   ),
 )
 
-/** A text to look up or compare: any text that both databases accept. */
+/** A text to look up or compare: any text that SQLite and PostgreSQL accept. */
 export const Term = boundedText(1024, 0)
 
-/** Non-empty text without lone surrogates, which UTF-8 cannot encode. */
+/** Text in a range of lengths, without NUL characters, and without lone surrogates, which UTF-8 cannot encode. */
 export function boundedText(charactersMax: number, charactersMin = 1) {
   return v.pipe(
     v.string(),
@@ -68,7 +68,7 @@ export function boundedText(charactersMax: number, charactersMin = 1) {
   )
 }
 
-/** Text that people and agents read: like {@link boundedText}, with invisible characters removed. */
+/** Text that people and agents read: like {@link boundedText}, but invisible characters are removed. */
 export function readableText(charactersMax: number, charactersMin = 1) {
   return v.pipe(
     boundedText(charactersMax, charactersMin),
@@ -77,7 +77,7 @@ export function readableText(charactersMax: number, charactersMin = 1) {
   )
 }
 
-/** A whole number, also as the text of a query parameter. */
+/** A whole number, which may also be sent as the text of a query parameter. */
 export function wholeNumber(min: number, max: number) {
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))], 'must be a whole number'),
@@ -87,7 +87,7 @@ export function wholeNumber(min: number, max: number) {
   )
 }
 
-/** `true` or `false`, also as the text of a query parameter. */
+/** `true` or `false`, which may also be sent as the text of a query parameter. */
 export const Flag = v.union(
   [
     v.boolean(),
@@ -116,7 +116,7 @@ export function boundedArray<const Item extends v.GenericSchema>(item: Item, ite
   return Object.assign(schema, { '~run': run })
 }
 
-/** An object of at most `entriesMax` entries; as for {@link boundedArray}, too many entries are one issue. */
+/** An object of at most `entriesMax` entries. As for {@link boundedArray}, too many entries are a single issue. */
 export function boundedRecord<const Name extends v.GenericSchema<string, string>, const Value extends v.GenericSchema>(
   name: Name,
   value: Value,
@@ -136,7 +136,7 @@ export function boundedRecord<const Name extends v.GenericSchema<string, string>
   return Object.assign(schema, { '~run': run })
 }
 
-/** A list, also as one comma-separated query parameter. */
+/** A list, which may also be sent as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
   return v.union(
     [
@@ -152,8 +152,8 @@ export function commaList(itemsMax: number) {
 }
 
 /**
- * Maximum length of a list: servers and proxies accept URLs of about 8 KiB, and a non-ASCII byte takes three characters
- * in a URL.
+ * Maximum characters of a comma-separated list: servers and proxies accept URLs of about 8 KiB, and a non-ASCII byte
+ * takes three characters in a URL.
  */
 const listCharactersMax = 4096
 

@@ -18,7 +18,7 @@ const metadata = v.object({
   verified,
   deprecated,
   keywords: v.array(v.string()),
-  /** Results of evaluations of the version; absent without any. */
+  /** Summary of the results of evaluations of the version; absent without results. */
   evaluations: v.optional(EvaluationSummary),
   /** Absent if the version requires nothing. */
   requires: v.optional(Requires),
@@ -42,7 +42,7 @@ export const loadedSkill = v.object({
   summary: v.optional(v.string()),
   fullContent: v.optional(v.string()),
   toolDefinition: v.optional(toolDefinition),
-  /** Only name and description below the level `full`. */
+  /** At the level `full` all fields; at lower levels only name and description. */
   frontmatter: v.record(v.string(), v.unknown()),
   truncated: v.array(omission),
 })

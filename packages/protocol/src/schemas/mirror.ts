@@ -3,7 +3,7 @@ import { Count, Id, Timestamp, boundedArray, boundedText, wholeNumber } from './
 import { PathReason } from './skill.ts'
 
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
-/** Kinds of upstream that have a URL. The others are added with the CLI on the node's machine. */
+/** Kinds of upstream that have a URL. Upstreams of other kinds are added with the CLI on the node's machine. */
 export const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
 /** Which skills of an upstream are mirrored. */
 export const mirrorModes = ['full', 'selected', 'pull-through'] as const
@@ -61,10 +61,10 @@ const MirrorReport = v.object({
   requests: Count,
   head: Count,
   unchanged: Count,
-  /** The first hundred. */
+  /** The first hundred refusals; `refusedTotal` counts all. */
   refused: v.array(Refusal),
   refusedTotal: Count,
-  /** Entries of the skills that were read and omitted, or stored with another content. The first hundred. */
+  /** The first hundred entries of skills that were omitted, and that were stored with changed content. */
   omitted: v.array(PathReason),
   changed: v.array(PathReason),
   removed: Count,
@@ -85,7 +85,7 @@ export const MirrorStatus = v.object({
     everySeconds: Count,
     priority: v.number(),
     maxAgeSeconds: Count,
-    /** Whether the operator configured the key; otherwise the first key of the upstream was trusted. */
+    /** Whether the operator configured the key of the upstream; otherwise the first key that it sent was trusted. */
     pinned: v.boolean(),
     selected: v.array(v.string()),
   }),
@@ -124,7 +124,7 @@ export type MirrorStatus = v.InferOutput<typeof MirrorStatus>
 export const MirrorWrite = v.object({
   id: Id,
   upstream: v.string(),
-  /** Full name of the skill on this node, and at the upstream. */
+  /** Full name of the skill on this node, and (`subjectThere`) at the upstream. */
   subject: v.string(),
   subjectThere: v.string(),
   kind: v.picklist(['publish', 'fork', 'track', 'review', 'agent-review', 'star']),
@@ -132,7 +132,7 @@ export const MirrorWrite = v.object({
   user: v.nullable(v.string()),
   state: v.picklist(writeStates),
   attempts: Count,
-  /** Why the change was not delivered yet, or a warning about it. */
+  /** Why the change was not delivered yet, or a warning about the delivered change. */
   problem: v.nullable(Notice),
   createdAt: Timestamp,
   endedAt: v.nullable(Timestamp),

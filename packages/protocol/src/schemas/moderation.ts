@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { Id, Timestamp } from './fields.ts'
 
-/** How moderation shows a skill. */
+/** The states of a skill that administrators decide. */
 export const moderationStates = ['shown', 'flagged', 'hidden'] as const
-/** Reports of users, and appeals of owners. */
+/** The kinds of reports: reports by users, and appeals by owners. */
 export const reportKinds = ['report', 'appeal'] as const
 /** The states of a report. */
 export const reportStatuses = ['open', 'upheld', 'dismissed'] as const

@@ -18,7 +18,7 @@ export const Overview = v.object({
   counts: v.object({ skills: Count, versions: Count, users: Count, packs: Count }),
   outbox: v.object({
     pending: Count,
-    /** Pending jobs whose time has come. */
+    /** Number of pending jobs that are due now. */
     due: Count,
     failed: Count,
     /** When the oldest pending job became due. */
@@ -73,7 +73,7 @@ export type StorageUse = v.InferOutput<typeof StorageUse>
 export const RateLimits = v.object({
   /** False if limits are off, or the registry is not served by a node. */
   on: v.boolean(),
-  /** Of callers without a key, per address. */
+  /** The limit of all callers without a key at one IP address. */
   anonymous: Count,
   plans: v.array(v.object({ plan: Plan, requestsPerMinute: Count })),
   /** Requests rejected since the node started; null if no node serves the registry. */

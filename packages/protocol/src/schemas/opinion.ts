@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Timestamp } from './fields.ts'
 import { Security } from './security.ts'
 
-/** What a service that the operator configured says about the content of a version: advice, not a scan. */
+/** The opinion of an external service, which the operator configured, on the content of a version: it is no scan. */
 export const Opinion = v.object({
   verdict: Security.entries.verdict,
   /** Sentences of the service, not of the registry. */

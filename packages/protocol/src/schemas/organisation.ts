@@ -12,7 +12,7 @@ export const Organisation = v.object({
   displayName: v.string(),
   avatarUrl: AvatarUrl,
   createdAt: Timestamp,
-  /** The caller's role; null for others. */
+  /** The caller's role; null for a caller who is not a member. */
   role: v.nullable(MemberRole),
   counts: v.object({ members: Count, teams: Count, skills: Count }),
 })
@@ -24,7 +24,7 @@ export const Member = v.object({
   username: v.string(),
   role: MemberRole,
   status: v.picklist(['invited', 'accepted']),
-  /** True for a member by a group of the identity provider, whom only the provider and administrators of the node change. */
+  /** True for a member by a group of the identity provider, whom owners of the organisation cannot change or remove. */
   byGroup: v.optional(v.boolean()),
 })
 /** A member of an organisation, or an invited user. */

@@ -4,7 +4,7 @@ import { Skill, Visibility } from './skill.ts'
 
 const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
 
-/** A list of skills that a user chose, with the budget that its names and descriptions take. */
+/** A list of skills that a user chose, with the size of the names and descriptions of these skills. */
 export const Pack = v.object({
   slug: v.string(),
   name: v.string(),

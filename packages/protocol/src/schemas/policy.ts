@@ -9,13 +9,13 @@ export const requirableFields = ['license', 'category', 'keywords', 'repository'
 
 const Names = boundedArray(boundedText(200), limits.policyNamesMax)
 
-/** What an organisation, or the manager of a skill, demands of new versions. An absent field demands nothing. */
+/** The requirements of an organisation, or of a skill's manager, for new versions. An absent field requires nothing. */
 export const Policy = v.strictObject({
-  /** Members with the right to review who must approve a version before it is published. */
+  /** The approvals, by members with the right to review, that a version needs before it is published. */
   approvals: v.optional(
     v.strictObject({
       count: wholeNumber(1, 10),
-      /** `widens`: only versions that use what the version before did not, and the first version. */
+      /** `widens`: only the first version, and versions that use resources which the previous version did not use. */
       when: v.optional(v.picklist(['always', 'widens']), 'always'),
       /** The users who may approve. Default: all who may review. */
       reviewers: v.optional(
@@ -28,7 +28,7 @@ export const Policy = v.strictObject({
   ),
   /** The worst verdict of the scan that is accepted. */
   verdict: v.optional(v.picklist(['safe', 'caution'])),
-  /** The licences that are accepted, as SPDX identifiers, in any case. */
+  /** The accepted licences, as SPDX identifiers in upper or lower case. */
   licenses: v.optional(Names),
   /** Kinds of access that no version may have. */
   withoutAccess: v.optional(boundedArray(v.picklist(accessKinds), accessKinds.length)),
@@ -37,12 +37,12 @@ export const Policy = v.strictObject({
   requires: v.optional(boundedArray(v.picklist(requirableFields), requirableFields.length)),
   /** Maximum bytes of all files. */
   sizeMax: v.optional(wholeNumber(1, limits.versionBytesMax)),
-  /** What names look like; `*` stands for any characters. */
+  /** The pattern that names of skills must match; `*` stands for any characters. */
   namePattern: v.optional(boundedText(limits.skillNameCharactersMax)),
   /** The roles of members who may make a skill public. */
   publicBy: v.optional(boundedArray(v.picklist(memberRoles), memberRoles.length)),
 })
-/** What an organisation, or the manager of a skill, demands of new versions. */
+/** The requirements of an organisation, or of a skill's manager, for new versions. */
 export type Policy = v.InferOutput<typeof Policy>
 
 /** A policy as stored; `policy` is empty if none was set. */

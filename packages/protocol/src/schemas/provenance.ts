@@ -25,14 +25,14 @@ const LogProof = v.object({
   entry: v.string(),
 })
 
-/** Proof that the same log, in the tree of the same size, contains the entry of a result of an evaluation. */
+/** Proof that the log of the version, in the tree of the same size, contains the entry of a result of an evaluation. */
 const EvaluationProof = v.pick(LogProof, ['index', 'leafHash', 'inclusionProof', 'entry'])
 
-/** Results in a record with proofs: those that were posted last. */
+/** Maximum number of results of evaluations with proofs in a record; a record has the results that were posted last. */
 export const provenEvaluationsMax = 10
 
 /**
- * Who published a version and when, its origin, and the proof that the log contains it. `signature` signs
+ * Who published a version and when, its origin, and the proof that the log contains the version. `signature` signs
  * {@link toSignedFields} as canonical JSON, followed by a line break.
  */
 export const Provenance = v.object({
@@ -43,9 +43,9 @@ export const Provenance = v.object({
   publishedAt: Timestamp,
   /** When the first version of the skill was published. */
   firstPublishedAt: Timestamp,
-  /** Verification methods of its owner. */
+  /** Verification methods of the skill's owner. */
   authorVerified: v.array(v.string()),
-  /** The skills that it was forked from, nearest first, as far as the caller may see them. */
+  /** The skills that the skill was forked from, nearest first, without skills that the caller may not see. */
   forkChain: v.array(v.object({ fullName: v.string(), version: Version, digest: Digest })),
   origin: SkillDetails.entries.origin,
   /** Null for versions that are not public. */
@@ -63,8 +63,8 @@ export function parseProvenance(value: unknown): Provenance {
 }
 
 /**
- * The fields that a record's signature covers. `log` is among them only if it is null, so its absence is signed. The
- * results of evaluations are proven by the log alone.
+ * The fields that a record's signature covers. `log` is one of them only if it is null, so that its absence is signed.
+ * The results of evaluations are proven by the log alone.
  */
 export function toSignedFields(record: Omit<Provenance, 'signature'>): object {
   const { log, evaluations: _evaluations, signature: _signature, ...fields } = { signature: '', ...record }
@@ -82,7 +82,7 @@ const VersionEntry = v.object({
     version: Version,
     publishedAt: Timestamp,
     publisher: v.object({ id: Id, username: v.string() }),
-    /** The identity of CI that published the version, if one did. Readers of older software ignore it. */
+    /** The CI identity that published the version; absent if a user did. Older versions of Skillstead ignore it. */
     identity: v.optional(PublisherIdentity),
     /** Null if the list was too long for an entry. */
     files: v.nullable(v.array(VersionFile)),
@@ -105,15 +105,15 @@ const EvaluationEntry = v.object({
     skill: v.object({ id: Id, fullName: v.string() }),
     version: Version,
     author: v.object({ id: Id, username: v.string() }),
-    /** The identity of CI that posted the result, if one did. */
+    /** The CI identity that posted the result; absent if a user did. */
     identity: v.optional(PublisherIdentity),
     result: EvaluationResult,
   }),
 })
-/** The fields of a result's log entry that provenance checks. */
+/** The fields of the log entry of a result of an evaluation that provenance checks. */
 export type EvaluationEntry = v.InferOutput<typeof EvaluationEntry>
 
-/** Validates a log entry of a result. Throws an Error whose message names the invalid field. */
+/** Validates the log entry of a result of an evaluation. Throws an Error whose message names the invalid field. */
 export function parseEvaluationEntry(value: unknown): EvaluationEntry {
   return parseUntrusted(EvaluationEntry, value)
 }

@@ -4,7 +4,7 @@ import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
 import { VersionFile } from './skill.ts'
 
-/** A version that is stored but not published until an administrator, or its reviewers, decide. */
+/** A version that is stored, but not offered until an administrator, or the reviewers of the skill, decide. */
 export const QuarantinedVersion = v.object({
   id: Id,
   fullName: v.string(),
@@ -18,8 +18,8 @@ export const QuarantinedVersion = v.object({
   /** When the version was quarantined. */
   createdAt: Timestamp,
   /**
-   * `policy`: the scan policy, until an administrator decides; `approval`: until its reviewers decide; `rescan`: after
-   * its publication.
+   * `policy`: the scan policy requires the decision of an administrator; `approval`: the reviewers must decide;
+   * `rescan`: a rescan quarantined the version after its publication.
    */
   reason: v.picklist(['policy', 'approval', 'rescan']),
   /** The approvals that the version needs and has, if it waits for reviewers. */
@@ -35,7 +35,7 @@ export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>
 /** The verdict of a reviewer. */
 export const ReviewVerdict = v.picklist(['approved', 'changes_requested'])
 
-/** A quarantined version, as those who decide see it. */
+/** A quarantined version, as the administrators and reviewers see it. */
 export const QuarantinedDetails = v.object({
   ...QuarantinedVersion.entries,
   files: v.array(VersionFile),

@@ -7,19 +7,19 @@ export const Recall = v.object({
   id: Id,
   ...Recalled.entries,
   endedAt: v.optional(Timestamp),
-  /** Whether the recall came from the upstream of a mirrored skill, which alone can end it. */
+  /** Whether the recall came from the upstream of a mirrored skill: only the upstream can end such a recall. */
   upstream: v.boolean(),
-  /** Whether an administrator of the node made the recall; only administrators can end it. */
+  /** Whether an administrator of the node made the recall: only administrators can end such a recall. */
   byAdministrator: v.optional(v.boolean()),
   /** The published versions in the range, highest first, at most 100 of them. */
   versions: v.array(v.string()),
   versionCount: Count,
-  /** In the answer to its end: those of the versions in the range that another recall still covers, at most 100. */
+  /** In the response that ends the recall: versions in its range that another recall still covers, at most 100. */
   stillRecalled: v.optional(v.array(v.string())),
 })
 export type Recall = v.InferOutput<typeof Recall>
 
-/** The recalls of a skill, and for its owner and administrators how many agents and users have a recalled version. */
+/** The recalls of a skill; `known`, for the owner and administrators: the users and agents with a recalled version. */
 export const Recalls = v.object({
   recalls: v.array(Recall),
   known: v.optional(

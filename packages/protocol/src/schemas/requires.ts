@@ -3,8 +3,8 @@ import { boundedArray, boundedText, Digest, SkillRef, Version } from './fields.t
 import { limits } from '../limits.ts'
 
 /**
- * A skill that another one requires. A name without an owner means a skill of the same owner. An optional skill that does
- * not exist is left out.
+ * A skill that another skill requires. A name without an owner means a skill of the same owner. An optional skill that
+ * does not exist is not installed.
  */
 const RequiredSkill = v.object({
   name: v.string(),
@@ -15,11 +15,11 @@ const RequiredSkill = v.object({
 
 const names = v.array(v.string())
 
-/** What a skill requires, as its frontmatter says. `a | b` in `commands` means one of them. */
+/** The requirements in the frontmatter of a skill. `a | b` in `commands` means one of both commands. */
 export const Requires = v.object({ skills: v.array(RequiredSkill), commands: names, mcpServers: names, env: names })
 export type Requires = v.InferOutput<typeof Requires>
 
-/** Skills to resolve. Without a range, the latest version. */
+/** Skills to resolve. A skill without a range is resolved to its latest version. */
 export const ResolveInput = v.strictObject({
   skills: boundedArray(
     v.strictObject({ name: SkillRef, range: v.optional(boundedText(limits.rangeCharactersMax)) }),
@@ -30,14 +30,14 @@ export const ResolveInput = v.strictObject({
 
 const Requirer = { fullName: v.string(), version: Version, range: v.string() }
 
-/** The versions to install, each after the ones that it requires. */
+/** The versions to install, each after the versions that it requires. */
 export const Resolution = v.object({
   skills: v.array(
     v.object({
       fullName: v.string(),
       version: Version,
       digest: Digest,
-      /** The skills of this resolution that require it; empty for a skill of the request that no other one requires. */
+      /** The skills of this resolution that require this skill; empty if only the request names it. */
       requiredBy: v.array(v.object(Requirer)),
       requires: Requires,
     }),

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { toVisibleText } from '../visible-text.ts'
 import { boundedArray, SkillRef, boundedText } from './fields.ts'
 
-/** An absolute path names the user and the machine, which no registry needs to know. */
+/** Matches absolute paths. They are rejected: they name the user and the machine, which no registry needs to know. */
 const absolutePattern = /^[\\/~]|^[A-Za-z]:/
 
 const File = v.pipe(
@@ -24,7 +24,7 @@ const Fields = v.strictObject({
 })
 
 const runFields = Fields['~run'].bind(Fields)
-/** Valibot accepts a list as an object, so `[]` would be a context without fields. A list is rejected, like null. */
+/** Rejects a list like null: Valibot accepts a list as an object, so `[]` would be a context without fields. */
 const runObject: typeof runFields = (dataset, config) =>
   runFields(Array.isArray(dataset.value) ? { value: null } : dataset, config)
 

@@ -3,9 +3,9 @@ import { Count, Digest, Timestamp } from './fields.ts'
 
 /** How bad a finding is, worst first. */
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
-/** What the scanner advises. */
+/** The verdicts of the scanner on a version. */
 export const verdicts = ['safe', 'caution', 'dangerous'] as const
-/** Verdicts as people read them: `safe` on the wire only means that no rule found a reason. */
+/** Verdicts in words for people: `safe` in the API only means that no rule found a sign of harm. */
 export const verdictWords = { safe: 'no known sign of harm', caution: 'caution', dangerous: 'dangerous' } as const
 /** The scores of each verdict, best first. */
 export const scoreRanges: Readonly<Record<(typeof verdicts)[number], { most: number; least: number }>> = {
@@ -14,7 +14,7 @@ export const scoreRanges: Readonly<Record<(typeof verdicts)[number], { most: num
   dangerous: { most: 39, least: 0 },
 }
 
-/** The verdict of a scan by its score. */
+/** The verdict of a scan with this score. */
 export function toScoreVerdict(score: number): (typeof verdicts)[number] {
   return verdicts.find((verdict) => score >= scoreRanges[verdict].least) ?? 'dangerous'
 }

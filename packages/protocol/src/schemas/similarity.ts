@@ -7,7 +7,7 @@ const ComparedVersion = v.object({ id: v.string(), fullName: v.string(), version
 
 /** A sequence of words that two documents share. */
 export const Passage = v.object({
-  /** As in the requested skill; truncated if it is long. */
+  /** The text of the passage in the requested skill; truncated if it is long. */
   text: v.pipe(v.string(), v.maxLength(500)),
   /** The first line of the passage in SKILL.md: of the requested skill, and of the other skill. */
   line: Line,
@@ -17,21 +17,21 @@ export type Passage = v.InferOutput<typeof Passage>
 
 /** A skill that is similar to another. */
 export const SimilarityMatch = v.object({
-  /** The version of this skill that is most similar. */
+  /** The similar skill, with the version that is most similar. */
   skill: ComparedVersion,
-  /** Fraction of the smaller document's five-word shingles that the other contains; those in code may count more. */
+  /** Share of the smaller document's five-word sequences that the other contains; those in code may count more. */
   similarity: Share,
   /** `exact`: identical. `near`: similar, and of about the same size. `partial`: one contains a part of the other. */
   kind: v.picklist(['exact', 'near', 'partial']),
-  /** Whether this skill had the shared text before the requested one. */
+  /** Whether the similar skill had the shared text before the requested skill. */
   publishedFirst: v.boolean(),
   related: v.nullable(v.picklist(['fork', 'same-owner'])),
-  /** The longest passages, longest first. */
+  /** The longest shared passages, longest first. */
   passages: v.pipe(v.array(Passage), v.maxLength(5)),
 })
 export type SimilarityMatch = v.InferOutput<typeof SimilarityMatch>
 
-/** The skills that are similar to one, most similar first. */
+/** The skills that are similar to `skill`, most similar first. */
 export const Similarity = v.object({
   skill: ComparedVersion,
   scannedAt: Timestamp,

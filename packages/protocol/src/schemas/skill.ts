@@ -27,7 +27,7 @@ export const Skill = v.object({
   license: v.string(),
   author: Author,
   publishedAt: Timestamp,
-  /** The lower end of the interval of the latest version's effect; absent without results that have one. */
+  /** The lower end of the interval of the latest version's effect in evaluations; absent without such results. */
   effectLow: v.optional(v.pipe(v.number(), v.minValue(-1), v.maxValue(1))),
 })
 export type Skill = v.InferOutput<typeof Skill>
@@ -50,8 +50,9 @@ export const skillSorts = ['downloads', 'recent', 'stars', 'effect'] as const
 
 const FacetValues = v.array(v.object({ value: v.string(), count: Count }))
 /**
- * The most frequent values of filters among the skills that a search found, with `facets=true`; of `minSecurityScore` the
- * numbers of skills with at least that score, and of `client` those of all known clients. A value, in lower case, is a value of the filter of that name.
+ * The most frequent values of filters among the skills that a search found, with `facets=true`. `minSecurityScore`
+ * counts the skills with at least that score; `client` lists all known clients. A value, in lower case, can be passed
+ * to the filter of the same name.
  */
 export const SearchFacets = v.object({
   category: FacetValues,
@@ -69,7 +70,9 @@ export const SearchResult = v.object({
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
-  /** Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters. */
+  /**
+   * Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters.
+   */
   estimated: v.optional(v.literal(true)),
   /** Absent while the node searches in the database: before its index is ready, and for very large catalogues. */
   facets: v.optional(SearchFacets),
@@ -114,14 +117,14 @@ export const SkillVersion = v.object({
   security: v.nullable(Security),
   access: Access,
   widens: v.nullable(Widens),
-  /** Null for the lowest version, and until it was compared. */
+  /** Null for a version without a lower or earlier version, and until the two versions were compared. */
   change: v.nullable(Change),
-  /** Null if no service was asked, or none answered. */
+  /** Null if no external service was asked, or if it did not respond. */
   opinion: v.nullable(Opinion),
   publisher: v.object({ id: Id, username: v.string() }),
-  /** The identity of CI that published the version, if one did. */
+  /** The CI identity that published the version; absent if a user did. */
   identity: v.optional(PublisherIdentity),
-  /** Absent without results of evaluations. */
+  /** Summary of the results of evaluations of the version; absent without results. */
   evaluations: v.optional(EvaluationSummary),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
@@ -164,7 +167,7 @@ export const SkillDetails = v.object({
     upstream: v.nullable(v.string()),
     syncedAt: v.nullable(Timestamp),
   }),
-  /** Results of evaluations of the version; absent without any. */
+  /** Summary of the results of evaluations of the version; absent without results. */
   evaluations: v.optional(EvaluationSummary),
 })
 export type SkillDetails = v.InferOutput<typeof SkillDetails>
@@ -187,7 +190,7 @@ export const Downloads = v.object({
     }),
   ),
   total: Count,
-  /** The downloads of these days by version or kind of client, most first; `other` are those without either. */
+  /** The downloads of `days` by version or kind of client, most first; `other`: all that the listed groups omit. */
   groups: v.optional(v.array(v.object({ name: v.string(), downloads: Count, installs: Count }))),
 })
 export type Downloads = v.InferOutput<typeof Downloads>
@@ -198,9 +201,9 @@ export const OwnSkill = v.object({
   visibility: Visibility,
   /** The organisation whose members alone see an `internal` skill. Absent: all users. */
   organisation: v.optional(v.string()),
-  /** `yanked`, `recalled`: no version is offered; `recalled` if at least one of them is recalled. */
+  /** `yanked`, `recalled`: no version is offered; `recalled` if at least one version is recalled. */
   state: v.picklist(['published', 'yanked', 'recalled', 'hidden', 'taken_down']),
-  /** Whether administrators flagged it. */
+  /** Whether administrators flagged the skill. */
   flagged: v.boolean(),
   updatedAt: Timestamp,
 })

@@ -12,20 +12,20 @@ export const Claims = v.pipe(
   v.minEntries(1, 'must name at least one claim'),
 )
 
-/** The identity of CI that published a version: the issuer of its token, and the claims that the owner of the skill named. */
+/** The CI identity that published a version: the issuer of the token, and the claims that the skill's owner named. */
 export const PublisherIdentity = v.object({
   issuer: boundedText(500),
   claims: v.record(v.string(), v.string()),
 })
 export type PublisherIdentity = v.InferOutput<typeof PublisherIdentity>
 
-/** An identity of CI that may publish without a stored secret. */
+/** A CI identity, whose jobs may publish without a stored secret. */
 export const TrustedPublisher = v.object({
   id: Id,
   /** The owner, or the full name of a skill, which may not exist yet. */
   target: v.string(),
   issuer: v.string(),
-  /** What the claims must be: exact values, or patterns with `*`. */
+  /** The values that the claims of a token must have: exact values, or patterns with `*`. */
   claims: v.record(v.string(), v.string()),
   createdBy: v.string(),
   createdAt: Timestamp,

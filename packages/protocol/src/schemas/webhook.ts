@@ -44,7 +44,7 @@ export const Webhook = v.object({
   active: v.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  /** The newest delivery: the time of its last attempt, or of its creation if there was no attempt. */
+  /** The newest delivery; `at`: the time of its last attempt, or of its creation if there was no attempt. */
   lastDelivery: v.nullable(v.object({ status: DeliveryStatus, at: Timestamp })),
 })
 export type Webhook = v.InferOutput<typeof Webhook>

@@ -90,7 +90,7 @@ function checkPattern(pattern: Pattern): void {
     if (requireFewWays(expression) === 0) throw new TypeError(`The expression ${source} can match the empty text.`)
   }
   if ('match' in pattern && pattern.view === 'raw' && pattern.anchors.length === 0)
-    throw new TypeError('A pattern for raw text needs anchors: literal texts that each match contains.')
+    throw new TypeError('A pattern for raw text needs anchors: literal texts, one of which every match contains.')
 }
 
 /** Refuses an expression that could take more than linear time. Returns the length of its shortest match. */

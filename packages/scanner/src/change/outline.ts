@@ -83,7 +83,7 @@ interface Found {
   readonly safeguards: Passage[]
 }
 
-/** Adds the lines of a file that are not known yet, and the passages on them. */
+/** Adds the lines of a file that the outline does not contain yet, with the directives and safeguards among them. */
 function outlineLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
   const bodyStart = findBodyStart(all)
   let isCode = false

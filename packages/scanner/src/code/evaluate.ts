@@ -264,7 +264,7 @@ export class Evaluation implements Evaluator {
   }
 
   #while({ test, body }: Extract<Code, { type: 'while' }>, scope: Scope): void {
-    // A loop without end is the same in each round.
+    // A loop with a constant condition does the same in each round: two rounds show what it carries over.
     const roundsMax = test.type === 'number' ? 2 : itemsMax
     const stepsMin = this.#extraSteps - loopStepsMax
     for (let round = 0; round < roundsMax && this.#extraSteps > Math.max(0, stepsMin); round++) {

@@ -14,7 +14,7 @@ import {
 
 const pathCharactersMax = 160
 
-/** A part of a library, with `self` and `method` if the part is a method. */
+/** The value at a path of a library, such as `os.path.join`; for a method, `self` is the object that has it. */
 export function readMemberPath(given: string, code: Code, on: Evaluator, self?: Value, method?: string): Value {
   const path = on.library.toPath(given.slice(0, pathCharactersMax))
   return on.library.value(path, code, on) ?? { path, facts: [], made: [], ...(self && { self, method: method! }) }

@@ -13,7 +13,7 @@ const kinds: readonly { readonly rule: EngineRuleId; readonly pattern: RegExp }[
     rule: 'zero-width-run',
     pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/gu,
   },
-  // The end of a direction is harmless alone.
+  // Characters that end a direction (U+202C, U+2069) are harmless alone, so no match begins with them.
   { rule: 'bidi-control', pattern: /[\u202a\u202b\u202d\u202e\u2066-\u2068][\u202a-\u202e\u2066-\u2069]*/g },
 ]
 /** Direction controls are legitimate next to letters of right-to-left scripts. */

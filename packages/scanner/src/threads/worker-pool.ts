@@ -14,7 +14,7 @@ interface Job<Report, Order> {
 interface Thread<Report, Order> {
   readonly worker: Worker
   readonly jobs: Job<Report, Order>[]
-  /** The timer that ends the thread if its order takes too long, or if it has none. */
+  /** The timer that ends the thread if its order takes too long, or if it stays without an order. */
   timer?: NodeJS.Timeout
 }
 

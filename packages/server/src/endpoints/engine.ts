@@ -144,7 +144,10 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   return { counts, client: toClientName(call), kind, address, ...tokens, requireRoom, cacheKey }
 }
 
-/** A browser that opens a page looks at what it reads, in whatever protocol, and so does a page of the dashboard. */
+/**
+ * The kind that a call counts as: `browser` if a browser opens the address, in whatever protocol, or a page of the
+ * dashboard calls, because a person looks at the response; otherwise `kind`.
+ */
 export function toClientKind(call: Call, kind: ClientKind): ClientKind {
   const isSeen = call.header('sec-fetch-mode') === 'navigate' || call.header('x-skillstead-page') !== null
   return isSeen ? 'browser' : kind

@@ -240,9 +240,7 @@ async function toOffers(context: StorageContext, rows: readonly OfferRow[], call
     })
 }
 
-/**
- * Judges the latest version by the skill's score, which covers the metadata, and other versions by their scan verdict.
- */
+/** Judges each version by its scan verdict, and the latest also by the skill's score, which covers the metadata too. */
 function isDangerousOffer({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }

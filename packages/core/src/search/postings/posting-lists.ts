@@ -77,7 +77,7 @@ export class PostingLists {
   /** Opens the first slice of a list that has postings. Returns false if the list is empty. */
   open(list: number): boolean {
     this.#opened = list
-    // The first slice is empty if the first posting is longer.
+    // The first slice is empty if the first posting is longer than `sliceBytesMin`.
     return this.#openSlice(this.#first[list]!, sliceBytesMin) || this.next()
   }
 

@@ -20,7 +20,7 @@ const evaluationTables = ({ fraction, strict, whole }: Types) => `
     alter table "versions" add column "evaluations" text;
     alter table "skills" add column "effect_low" ${fraction} default -2 not null`
 
-/** SQLite sorts lists by the rows of this index. */
+/** A covering index: SQLite filters and sorts lists with these columns, without reading the rows of the table. */
 const shownIndex = () => `
     drop index "skills_shown";
     create index "skills_shown" on "skills" ("num", "visibility", "stub", "owner_id", "id", "published_at", "stars",

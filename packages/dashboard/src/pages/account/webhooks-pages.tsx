@@ -72,15 +72,23 @@ function NewWebhook() {
   )
 }
 
-const events: readonly (readonly [Webhook['events'][number], string])[] = [
-  ['skill.published', 'a version that you can see is published'],
-  ['skill.downloaded', 'a skill of yours is downloaded'],
-  ['skill.recalled', 'versions of a skill that you may see are recalled'],
-  ['skill.starred', 'a skill of yours is starred'],
-  ['skill.review.created', 'a skill of yours is reviewed'],
-  ['skill.issue.created', 'an issue is filed for a skill of yours'],
-  ['user.followed', 'a user follows you'],
-]
+type EventName = Webhook['events'][number]
+
+/** When each event is sent, in the order of the form: an event without a text here does not compile. */
+const eventTexts: Readonly<Record<EventName, string>> = {
+  'skill.published': 'a version that you can see is published',
+  'skill.downloaded': 'a skill of yours is downloaded',
+  'skill.recalled': 'versions of a skill that you may see are recalled',
+  'skill.starred': 'a skill of yours is starred',
+  'skill.review.created': 'a skill of yours is reviewed',
+  'skill.issue.created': 'an issue is filed for a skill of yours',
+  'skill.submitted': 'a version waits for your approval',
+  'skill.reviewed': 'a reviewer decides on a version that you submitted',
+  'skill.dependency.withdrawn': 'versions that a skill of yours requires are yanked or recalled',
+  'user.followed': 'a user follows you',
+  'mirror.alarm': 'the sync of an upstream is paused (only to administrators)',
+}
+const eventNames = Object.keys(eventTexts) as EventName[]
 
 /** The form fields of a webhook. */
 const WebhookFields = ({ webhook, withSecret }: { webhook?: Webhook; withSecret?: boolean }) => (
@@ -90,9 +98,9 @@ const WebhookFields = ({ webhook, withSecret }: { webhook?: Webhook; withSecret?
     </Field>
     <fieldset>
       <legend>Events</legend>
-      {events.map(([name, when]) => (
+      {eventNames.map((name) => (
         <Check key={name} name={name} defaultChecked={webhook?.events.includes(name) ?? false}>
-          <code>{name}</code> {when}
+          <code>{name}</code> {eventTexts[name]}
         </Check>
       ))}
     </fieldset>
@@ -109,7 +117,7 @@ function toWebhookSettings(fields: Fields) {
   const skills = (fields.skills ?? '').split(/\s+/).filter(Boolean)
   return {
     url: fields.url!,
-    events: events.map(([name]) => name).filter((name) => fields[name] === 'on'),
+    events: eventNames.filter((name) => fields[name] === 'on'),
     skills: skills.length > 0 ? skills : null,
   }
 }

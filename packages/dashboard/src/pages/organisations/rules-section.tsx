@@ -87,7 +87,9 @@ const whens = [
   ['always', 'All versions'],
   ['widens', 'First versions, and those that gain access'],
 ] as const
-const join = (names: readonly string[] = []) => names.join(', ')
+/** An empty list forbids all, unlike an absent one: people write and see it as this word. */
+const none = 'none'
+const join = (names?: readonly string[]) => (names?.length === 0 ? none : names?.join(', '))
 
 function PolicyFields({ policy }: { policy: Policy }) {
   const { approvals, licenses, withoutAccess, hosts, requires, sizeMax, namePattern, publicBy } = policy
@@ -100,7 +102,7 @@ function PolicyFields({ policy }: { policy: Policy }) {
         Usernames. Empty: all who may review.
       </Field>
       <Select label="Worst verdict of the scan" name="verdict" value={policy.verdict} options={verdicts} />
-      <Field label="Licences" name="licenses" defaultValue={join(licenses)} hint="Such as MIT, Apache-2.0." />
+      <Field label="Licences" name="licenses" defaultValue={join(licenses)} hint="Such as MIT, Apache-2.0, or none." />
       <Choices
         label="No version may have"
         name="withoutAccess"
@@ -109,12 +111,17 @@ function PolicyFields({ policy }: { policy: Policy }) {
         chosen={withoutAccess}
       />
       <Field label="Only these hosts" name="hosts" defaultValue={join(hosts)}>
-        *.example.com stands for all below it.
+        *.example.com stands for all below it; none forbids every host.
       </Field>
       <Choices label="Required fields" name="requires" options={requirableFields} chosen={requires} />
       <Field label="Maximum bytes" name="sizeMax" type="number" min={1} defaultValue={sizeMax} />
       <Field label="Names" name="namePattern" maxLength={64} defaultValue={namePattern} hint="As in acme-*." />
-      <Choices label="Roles that may make a skill public" name="publicBy" options={memberRoles} chosen={publicBy} />
+      <Choices
+        label="Roles that may make a skill public"
+        name="publicBy"
+        options={[...memberRoles, none]}
+        chosen={publicBy?.length === 0 ? [none] : publicBy}
+      />
     </>
   )
 }
@@ -138,7 +145,10 @@ const Choices = <T extends string>(props: {
 
 /** The policy that the fields of the form demand; empty fields demand nothing. */
 function toPolicy(fields: Record<string, string>): Policy {
-  const list = (name: string) => unlessEmpty((fields[name] ?? '').split(/[\s,]+/).filter(Boolean))
+  const list = (name: string) => {
+    const words = (fields[name] ?? '').split(/[\s,]+/).filter(Boolean)
+    return words.length === 1 && words[0] === none ? [] : unlessEmpty(words)
+  }
   const chosen = <T extends string>(name: string, all: readonly T[]) =>
     unlessEmpty(all.filter((value) => fields[`${name}.${value}`] !== undefined))
   const when = fields.when === 'widens' ? 'widens' : 'always'
@@ -151,7 +161,7 @@ function toPolicy(fields: Record<string, string>): Policy {
     requires: chosen('requires', requirableFields),
     sizeMax: fields.sizeMax ? Number(fields.sizeMax) : undefined,
     namePattern: fields.namePattern || undefined,
-    publicBy: chosen('publicBy', memberRoles),
+    publicBy: chosen('publicBy', memberRoles) ?? (fields[`publicBy.${none}`] ? [] : undefined),
   }
 }
 
