@@ -40,7 +40,9 @@ export default defineConfig(({ mode }) => {
 function listSample(): string[] {
   const files = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted()
   const long = files.filter((file) => file.endsWith('.long.test.ts'))
-  const withVariants = files.filter((file) => /(?:describeApi|describeMatrix|InTurn)\(/.test(readFileSync(file, 'utf8')))
+  const withVariants = files.filter((file) =>
+    /(?:describeApi|describeMatrix|InTurn)\(/.test(readFileSync(file, 'utf8')),
+  )
   return [
     ...sample(
       long.filter((file) => !file.startsWith(clientsFolder)),

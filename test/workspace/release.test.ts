@@ -56,7 +56,9 @@ it('each platform of the database library has an executable file or a reason why
 })
 
 it('a platform without Node is refused', async () => {
-  await expect(takeNodeOf('linux-vax', '/none')).rejects.toThrow('There is no Node.js for linux-vax, only for linux-x64')
+  await expect(takeNodeOf('linux-vax', '/none')).rejects.toThrow(
+    'There is no Node.js for linux-vax, only for linux-x64',
+  )
 })
 
 it('all packages have one scope', async () => {

@@ -26,7 +26,8 @@ export const unsupportedTargets: Readonly<Record<string, string>> = {
 /** Downloads the Node of another target, of this version, into `scratch`, and returns the path of the program. */
 export async function takeNodeOf(target: string, scratch: string): Promise<string> {
   const name = nodePackages[target]
-  if (name === undefined) throw new Error(`There is no Node.js for ${target}, only for ${Object.keys(nodePackages).join(', ')}.`)
+  if (name === undefined)
+    throw new Error(`There is no Node.js for ${target}, only for ${Object.keys(nodePackages).join(', ')}.`)
   const { stdout } = await run('npm', [
     'pack',
     `${name}@${process.versions.node}`,

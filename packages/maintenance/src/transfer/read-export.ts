@@ -108,7 +108,10 @@ function readExportHeader(value: unknown, extensions: readonly SchemaExtension[]
 /** Parses the last line; throws if it is malformed. */
 export function toFooter({ value, number }: ExportLine): ExportFooter {
   const { success, output } = v.safeParse(ExportFooter, value)
-  if (!success) throw new Error(`Line ${number} is malformed: it should be the summary that ends an export. Is the file complete? Export it again.`)
+  if (!success)
+    throw new Error(
+      `Line ${number} is malformed: it should be the summary that ends an export. Is the file complete? Export it again.`,
+    )
   return output
 }
 
