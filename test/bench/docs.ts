@@ -77,7 +77,7 @@ const subjects: readonly Subject[] = [
   {
     by: 'dashboard',
     part: 'The dashboard of a node with',
-    rows: ['the catalogue: first contentful paint', 'a skill: first contentful paint'],
+    rows: ['the home page: first contentful paint', 'a skill: first contentful paint'],
   },
 ]
 

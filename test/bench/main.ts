@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Bench, type BenchOptions } from './bench.ts'
 import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
@@ -114,7 +114,7 @@ async function measure({ name, run }: Part): Promise<void> {
     figures.push(...measured)
   } catch (error) {
     console.error(isNamed ? error : (error as Error).message)
-    skipped.push(`${name}: ${(error as Error).message}`)
+    skipped.push(`${name}: ${stripVTControlCharacters((error as Error).message).split('\n')[0]}`)
   } finally {
     done.abort()
     endProcesses()
