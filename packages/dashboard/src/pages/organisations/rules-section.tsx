@@ -145,19 +145,17 @@ const Choices = <T extends string>(props: {
 
 /** The policy that the fields of the form demand; empty fields demand nothing. */
 function toPolicy(fields: Record<string, string>): Policy {
-  const list = (name: string) => {
-    const words = (fields[name] ?? '').split(/[\s,]+/).filter(Boolean)
-    return words.length === 1 && words[0] === none ? [] : unlessEmpty(words)
-  }
+  const list = (name: string) => unlessEmpty((fields[name] ?? '').split(/[\s,]+/).filter(Boolean))
+  const listOrNone = (name: string) => (fields[name]?.trim() === none ? [] : list(name))
   const chosen = <T extends string>(name: string, all: readonly T[]) =>
     unlessEmpty(all.filter((value) => fields[`${name}.${value}`] !== undefined))
   const when = fields.when === 'widens' ? 'widens' : 'always'
   return {
     approvals: fields.count ? { count: Number(fields.count), when, reviewers: list('reviewers') } : undefined,
     verdict: (fields.verdict || undefined) as Policy['verdict'],
-    licenses: list('licenses'),
+    licenses: listOrNone('licenses'),
     withoutAccess: chosen('withoutAccess', accessKinds),
-    hosts: list('hosts'),
+    hosts: listOrNone('hosts'),
     requires: chosen('requires', requirableFields),
     sizeMax: fields.sizeMax ? Number(fields.sizeMax) : undefined,
     namePattern: fields.namePattern || undefined,
