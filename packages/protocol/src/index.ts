@@ -194,4 +194,5 @@ export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/secu
 export { cutList, escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toMarkedText, toVisibleText } from './visible-text.ts'
 export { readErrorCode } from './error-code.ts'
+export { entriesOf, isOneOf, keysOf, toRecord } from './typed-names.ts'
 export { withoutUndefined } from './without-undefined.ts'

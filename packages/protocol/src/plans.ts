@@ -1,3 +1,5 @@
+import { keysOf } from './typed-names.ts'
+
 /** The plans, lowest first, with their requests per minute (docs/api.md#limits). */
 export const plans = {
   free: { requestsPerMinute: 60 },
@@ -13,7 +15,7 @@ export const guestRequestsPerMinute = 600
 export type PlanName = keyof typeof plans
 
 /** The names of the plans, lowest first. */
-export const planNames = Object.keys(plans) as PlanName[]
+export const planNames = keysOf(plans)
 
 /** Whether `plan` includes everything in the plan `required`. */
 export function includesPlan(plan: PlanName, required: PlanName): boolean {

@@ -1,5 +1,6 @@
 import { isSkillName } from './names.ts'
 import { cutList } from './terminal-text.ts'
+import { isOneOf } from './typed-names.ts'
 
 /**
  * What a client, which is a program that loads skills, reads of a SKILL.md, from the client's documentation or source.
@@ -209,7 +210,7 @@ export function countListed({ frontmatter }: ReadFrontmatter): number {
 }
 
 function hasOtherKeys({ frontmatter }: ReadFrontmatter): boolean {
-  return Object.keys(frontmatter).some((key) => !(standardKeys as readonly string[]).includes(key))
+  return Object.keys(frontmatter).some((key) => !isOneOf(standardKeys, key))
 }
 
 function isBlank(value: unknown): boolean {
