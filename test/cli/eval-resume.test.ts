@@ -153,7 +153,7 @@ describe('an evaluation', () => {
     const ended = once(child, 'exit')
     while ((await readAppended(began)).length === 0) await sleep(5)
     expect((await skill.evaluate(args)).stderr).toMatch(
-      new RegExp(`Process ${child.pid} runs this evaluation\\. Wait for it`),
+      new RegExp(`Process ${child.pid} seems to run this evaluation\\. Wait until it ends`),
     )
     child.kill('SIGKILL')
     await ended

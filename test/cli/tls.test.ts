@@ -95,7 +95,7 @@ describe('a node with a certificate', () => {
     [
       'no public address',
       async () => toOptions(await writePair(first)),
-      '--tls-cert needs --public-url with the address of the certificate, https://HOST.',
+      '--tls-cert needs --public-url with the host name of the certificate, https://HOST.',
     ],
     [
       'the key of another certificate',

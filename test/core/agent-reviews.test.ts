@@ -422,7 +422,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('mine'))[0]!.helpfulCount).toBe(0)
     })
 
-    it("raises the reviewer's trust once for each other user whose agent authenticates", async () => {
+    it("raises the reviewer's trust once for each other user whose agent votes with its token", async () => {
       const author = await registerFor(alice, 'codex:trusted')
       const id = await makeReview('trusted', 'codex:trusted', author)
       const before = await test.api().getAgent({ agentKey: 'codex:trusted' })

@@ -101,7 +101,7 @@ describeApi('the verdict on what a version changes', (open) => {
 })
 
 describeDatabases('the scan policy', (open) => {
-  it('refuses a version for what it changes, and names it', async () => {
+  it('refuses a version whose change is rated caution, and names the change in the error', async () => {
     const test = await open({ scanPolicy: { caution: 'refuse' } })
     const alice = await test.makeUser('alice')
     await publish(alice, 'tea', '1.0.0')

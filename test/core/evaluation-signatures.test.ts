@@ -45,7 +45,7 @@ describeApi('a signed result of an evaluation', (open) => {
     expect((await test.api().getSkill({ name: 'alice/plain' })).evaluations).not.toHaveProperty('signedBy')
   })
 
-  it('is replaced by one that is not signed, which loses the key', async () => {
+  it('is replaced by a later unsigned result, which has no key', async () => {
     await post(bob!, 'alice/cake', '1.0.0', passed(10, { ranAt: ranAt(5) }))
     const { evaluations } = await test.api().listEvaluations({ ...of, name: 'alice/cake' })
     expect(evaluations.map((one) => one.signedBy)).toEqual([undefined])

@@ -386,7 +386,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(await quarantineOf(alice)).toEqual([])
   })
 
-  it('are refused in imports if the policy refuses them', async () => {
+  it('are refused by an import instead if the scan policy is refuse', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
     const [outcome] = await importVersions(partsOf(strict.registry), [item], systemCaller)

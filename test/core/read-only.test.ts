@@ -83,14 +83,17 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
     expect((await api.getArchive({ name: 'alice/tea' })).body).toBeDefined()
   })
 
-  it.runIf(dialect === 'PostgreSQL')('has read-only sessions with the options of its URL', async () => {
-    const { databaseUrl } = await makeLocation(dialect)
-    await (await open({ databaseUrl })).close()
-    const reader = await open({ databaseUrl: `${databaseUrl}?options=-c%20statement_timeout%3D7s` }, 'read')
-    const { rows } = await sql`select current_setting('transaction_read_only') as "readOnly",
+  it.runIf(dialect === 'PostgreSQL')(
+    'has read-only database sessions, with the options of the database URL',
+    async () => {
+      const { databaseUrl } = await makeLocation(dialect)
+      await (await open({ databaseUrl })).close()
+      const reader = await open({ databaseUrl: `${databaseUrl}?options=-c%20statement_timeout%3D7s` }, 'read')
+      const { rows } = await sql`select current_setting('transaction_read_only') as "readOnly",
       current_setting('statement_timeout') as timeout`.execute(partsOf(reader).database.read)
-    expect(rows).toEqual([{ readOnly: 'on', timeout: '7s' }])
-  })
+      expect(rows).toEqual([{ readOnly: 'on', timeout: '7s' }])
+    },
+  )
 
   it('sees the changes of a process that writes', async () => {
     const location = await makeLocation(dialect)

@@ -95,7 +95,7 @@ describe('kinds of similarity', () => {
 })
 
 describe('sketches', () => {
-  it('store a part of the shingles that they look up, with a minimum for short bodies and a maximum', () => {
+  it('store some of the shingles that they look up, and limit the number of both', () => {
     fc.assert(
       fc.property(text(0, 3000), (body) => {
         const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
@@ -154,7 +154,7 @@ describe('passages', () => {
   })
   const other = skillMd('other', { body: `Foreword.\n${numbered(50, 40).toUpperCase()}\n\n${numbered(0, 20)}\n` })
 
-  it('are the longest runs, longest first, in the wording of the first, with the lines of both', () => {
+  it('are the longest shared runs of words, longest first, as the first document writes them, with the lines of both documents', () => {
     expect(findSharedPassages(placeWords(one), placeWords(other))).toEqual([
       { text: numbered(50, 40), line: lineOf(one, 'Then:'), otherLine: lineOf(other, 'W50') },
       { text: numbered(0, 20), line: lineOf(one, 'w0 '), otherLine: lineOf(other, 'w0 ') },

@@ -38,7 +38,7 @@ describe('the allowance of a guest', () => {
     expect(remainingOf(await get('/skills'))).toBe(8)
   })
 
-  it('allows as many clones as requests, also of owners and packs', async () => {
+  it('counts a clone of an owner or a pack as one request, like a clone of a skill', async () => {
     const { repository, base, api } = await startGit({ rates: { anonymous: 3 } })
     await api.createPack({ slug: 'office', name: 'Office', description: 'For the office', skills: ['alice/tables'] })
     const git = await openGit()

@@ -334,7 +334,7 @@ describe('a share link', () => {
     },
   )
 
-  it('costs a request of the address, so that tokens cannot be guessed', async () => {
+  it('counts as a request of the client address, so that tokens cannot be guessed', async () => {
     const { node } = await open({ rates: { anonymous: 2 } })
     const statuses = []
     for (const token of ['ssl_a', 'ssl_b', 'ssl_c']) statuses.push((await browse(`${node.url}/t/${token}`)).status)

@@ -251,7 +251,7 @@ nix = "0.29"
     expect(names.unread.at(-1)!.reason).toBe('50 more parts were not read.')
   })
 
-  it('of many large files are read only up to a total', async () => {
+  it('of many large files are read only up to a total size', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 20 }, (_, i) => [`${i}/pyproject.toml`, `# ${'x'.repeat(60_000)}`]),
     )

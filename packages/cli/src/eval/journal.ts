@@ -140,7 +140,7 @@ function takeLock(lock: string): void {
     const holder = Number(readFileSync(lock, 'utf8'))
     if (holder !== process.pid && isRunning(holder))
       throw new Error(
-        `Process ${holder} runs this evaluation. Wait for it, or delete ${lock} if it is another program.`,
+        `Process ${holder} seems to run this evaluation. Wait until it ends, or delete ${lock} if that process is another program.`,
       )
     rmSync(lock, { force: true })
   }

@@ -72,14 +72,14 @@ export async function writePlugin(api: RegistryApi, pack: Pack, path: string, sa
   return { path, skills, omitted }
 }
 
-/** Removes an empty folder at the path. Throws if there is a file, or a folder that is not empty. */
+/** Removes an empty folder at the path, unless a zip is to be written there. Throws if anything is left at the path. */
 function requireFree(path: string, isZip: boolean): void {
   if (!isThere(path)) return
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
   try {
     if (isFolder && !isZip) return rmdirSync(path)
   } catch {}
-  throw new Error(`${path} exists already. Pass a path that does not exist, or an empty folder.`)
+  throw new Error(`${path} exists already. Pass a path that does not exist${isZip ? '' : ', or an empty folder'}.`)
 }
 
 async function fetchSkill(api: RegistryApi, asked: { name: string; version: string | undefined }, say: Say) {

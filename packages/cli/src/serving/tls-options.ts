@@ -19,7 +19,7 @@ export function readCertificate(given: Arguments): TlsCertificate | undefined {
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined) throw new UsageError('Pass both --tls-cert and --tls-key.')
   if (!textOption(given, 'public-url')?.startsWith('https://'))
-    throw new UsageError('--tls-cert needs --public-url with the address of the certificate, https://HOST.')
+    throw new UsageError('--tls-cert needs --public-url with the host name of the certificate, https://HOST.')
   const [cert, key] = [readOptionFile(certFile), readOptionFile(keyFile)]
   const certificate = attempt(() => new X509Certificate(cert))
   if (!certificate) throw new UsageError('The file of --tls-cert contains no certificate in PEM form.')
