@@ -1,3 +1,4 @@
+import { keysOf } from '@skillstead/protocol'
 import { apm } from './apm.ts'
 import { clawhub } from './clawhub/clawhub.ts'
 import { discovery } from './discovery/discovery.ts'
@@ -23,4 +24,4 @@ export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, 
 export type GatewayName = keyof typeof gateways
 
 /** The names of all gateways. */
-export const gatewayNames = Object.keys(gateways) as readonly GatewayName[]
+export const gatewayNames: readonly GatewayName[] = keysOf(gateways)

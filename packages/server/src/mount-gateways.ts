@@ -14,7 +14,7 @@ import {
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './context/addresses.ts'
 import { readRequestBody } from './endpoints/body.ts'
-import type { Call } from './context/call.ts'
+import { toOwnCall, type Call } from './context/call.ts'
 import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
 import { toClientKind, toClientName } from './endpoints/engine.ts'
@@ -94,7 +94,7 @@ function toGatewayEntry(
   }
 }
 
-const own = (call: GatewayCall) => call as Call
+const own = toOwnCall
 
 /** The memory of the bodies that gateways have read; it stays in use until the response. */
 const bodies = new WeakMap<Call, CallInFlight>()

@@ -5,7 +5,7 @@ import { readProgramVersion } from '@skillstead/gateways'
 import type { Registry } from '@skillstead/core'
 import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@skillstead/core/internal'
 import { createAddresses } from './context/addresses.ts'
-import { Call } from './context/call.ts'
+import { Call, toOwnCall } from './context/call.ts'
 import { isOrigin } from './admission/cross-origin.ts'
 import { answerSharedPage, replyRedirect, type ReplyPage } from './pages/answer-page.ts'
 import { toBrowserPage } from './pages/browser-addresses.ts'
@@ -116,8 +116,8 @@ export function openNode(
 
   async function handle(call: Call): Promise<Response> {
     const { request } = call
-    const event = { context: call as unknown as NonNullable<ServerRequest['context']> }
-    request.context = event.context
+    const event = { context: call }
+    request.context = call as Call & ServerRequest['context']
     const target = request.runtime?.node?.req.url
     // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
     if (target && target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseTarget(event)
@@ -178,7 +178,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     work: (call) =>
       node.requireKey ? replyPage!(call, 200) : replyRedirect(node, call, 302, toBrowserPage(call.url!.pathname)!),
   })
-  app.all(unknownRoute, (event) => toEntry(event.url.pathname, event.context as unknown as Call)(event))
+  app.all(unknownRoute, (event) => toEntry(event.url.pathname, toOwnCall(event.context))(event))
   if (!replyPage) return
   const ofShares = toHandler(node, {
     endpoint: 'sharedPage',
@@ -189,7 +189,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     replyPage,
     work: (call) => answerSharedPage(node, call, replyPage),
   })
-  app.all('/t/:token', (event) => (isForBrowsers(event.context as unknown as Call) ? ofShares : ofPages)(event))
+  app.all('/t/:token', (event) => (isForBrowsers(toOwnCall(event.context)) ? ofShares : ofPages)(event))
 }
 
 function isApi(path: string): boolean {

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, keysOf } from '@skillstead/protocol'
 import { requireText, readTextField } from '../body-fields.ts'
 import { answerOk, type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { toMs } from './shapes.ts'
@@ -54,7 +54,7 @@ const statuses = { open: 'open', upheld: 'confirmed', dismissed: 'dismissed' } a
 /** Lists reports for `clawhub skill reports`, a command of administrators. */
 async function listClawhubReports({ api, query }: Asked) {
   const wanted = query.get('status') ?? 'open'
-  const status = Object.entries(statuses).find(([, name]) => name === wanted)?.[0] as keyof typeof statuses | undefined
+  const status = keysOf(statuses).find((key) => statuses[key] === wanted)
   const page = Number(query.get('cursor') ?? 1)
   const limit = Math.min(Number(query.get('limit') ?? 25), 100)
   const read = await api.listReports({ kind: 'report', status, page, limit })

@@ -7,8 +7,7 @@ import {
   unknownUpload,
   uploadKeptMs,
 } from '@skillstead/core/internal'
-import type { UserCaller } from '@skillstead/core'
-import { endpoints, limits, RegistryError, attempt } from '@skillstead/protocol'
+import { endpoints, limits, RegistryError, attempt, toFields } from '@skillstead/protocol'
 import { toPublishFile, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { createHash } from 'node:crypto'
 import type { GatewayCall } from '../gateway.ts'
@@ -74,7 +73,7 @@ function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
 
 /** Parses a ticket; undefined for any other text. */
 function readTicket(text: string): Ticket | undefined {
-  const ticket = attempt(() => JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown)
+  const ticket = attempt<unknown>(() => JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
   const [userId, size, sha256, endsAt]: unknown[] = Array.isArray(ticket) ? ticket : []
   const isTicket =
     typeof userId === 'string' && typeof sha256 === 'string' && typeof size === 'number' && typeof endsAt === 'number'
@@ -120,9 +119,9 @@ export async function publishUploads({ host, call, api, readFields }: Asked) {
 
 /** The id of the calling user. Throws if the caller may not publish. */
 function requireUploader(call: GatewayCall): string {
-  requireSignedIn(call)
-  authorize(endpoints.publishSkill, call.caller)
-  return (call.caller as UserCaller).userId
+  const caller = requireSignedIn(call)
+  authorize(endpoints.publishSkill, caller)
+  return caller.userId
 }
 
 /** Throws `invalid_request` for options that this registry would ignore. */
@@ -141,7 +140,7 @@ function toMetadata(fields: Fields) {
   const [category, ...others] = readTextList(fields, 'categories') ?? []
   if (others.length > 0)
     throw new RegistryError('invalid_request', 'A skill has one category in this registry. Name a single category.')
-  const repository = readTextField((fields.source ?? {}) as Fields, 'url')
+  const repository = readTextField(toFields(fields.source), 'url')
   return {
     name: toClawhubName(requireText(fields, 'slug'), readTextField(fields, 'ownerHandle')),
     version: requireText(fields, 'version'),

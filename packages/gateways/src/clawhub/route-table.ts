@@ -1,3 +1,4 @@
+import type { UserCaller } from '@skillstead/core'
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { type Fields, readBodyFields, readTextField } from '../body-fields.ts'
 import {
@@ -31,14 +32,14 @@ export type RouteTable = Readonly<Record<`/${string}`, Partial<Readonly<Record<(
 
 /** Converts a table to routes below {@link mountPath}. */
 export function toClawhubRoutes(host: GatewayHost, table: RouteTable): GatewayRoute[] {
-  return Object.entries(table).map(([path, works]) => ({
+  return Object.entries<Partial<Record<string, Work>>>(table).map(([path, works]) => ({
     pattern: `${mountPath}${path}`,
     endpoint: 'clawhub',
     methods: methods.filter((method) => works[method]),
     admission: 'keyed',
     origins: 'none',
     answer(call, params) {
-      const work = works[call.method as (typeof methods)[number]]!
+      const work = works[call.method]!
       if (call.method !== 'GET' && work !== answerOk) requireSignedIn(call)
       const query = call.url?.searchParams ?? new URLSearchParams()
       const api = host.api(call, 'clawhub')
@@ -60,9 +61,9 @@ export function toClawhubAnswer(value: object, status = 200): Answer {
 
 export const answerOk: Work = async () => toClawhubAnswer({ ok: true })
 
-/** Returns the username. Refuses guests before their body is read. Throws `unauthorized`. */
-export function requireSignedIn({ caller }: GatewayCall): string {
-  if (caller.kind === 'user') return caller.username
+/** Returns the calling user. Refuses guests before their body is read. Throws `unauthorized`. */
+export function requireSignedIn({ caller }: GatewayCall): UserCaller {
+  if (caller.kind === 'user') return caller
   throw new RegistryError('unauthorized', 'Sign in first: clawhub login --token KEY, with an API key of this node.')
 }
 

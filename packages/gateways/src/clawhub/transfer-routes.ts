@@ -43,7 +43,7 @@ const shownMs = 365 * 86_400_000
 
 function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {
   return async function listTransfers({ api, call, host }) {
-    const me = requireSignedIn(call)
+    const { username: me } = requireSignedIn(call)
     const { transfers } = await api.listTransfers()
     const wanted = transfers.filter(({ newOwner }) => (newOwner === me) === (direction === 'incoming'))
     const expiresAt = host.context.clock.now() + shownMs

@@ -1,5 +1,5 @@
 import { checkJsonShape } from '@skillstead/core/internal'
-import { limits, attempt, isRecord } from '@skillstead/protocol'
+import { limits, attempt, isRecord, toFields } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 /** The error of a message, in JSON-RPC 2.0 form. */
@@ -19,7 +19,7 @@ export async function readMessage(
 ): Promise<{ message: Record<string, unknown> } | { error: RpcError }> {
   const bytes = await host.readBody(call, limits.bodyBytesDefault)
   checkJsonShape(bytes)
-  const value = attempt(() => JSON.parse(utf8.decode(bytes)) as unknown)
+  const value = attempt<unknown>(() => JSON.parse(utf8.decode(bytes)))
   if (value === undefined) return { error: { code: -32700, message: 'The body is not JSON in UTF-8.' } }
   return isRecord(value) ? { message: value } : { error: notOne }
 }
@@ -29,10 +29,9 @@ export async function readMessage(
  * the first message.
  */
 export function readClientName(message: Record<string, unknown>): string | undefined {
-  const params = message.params as Record<string, unknown> | null | undefined
-  const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
-  const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
-  const name = (info as { name?: unknown } | null | undefined)?.name
+  const params = toFields(message.params)
+  const envelope = toFields(params['_meta'])
+  const { name } = toFields(envelope['io.modelcontextprotocol/clientInfo'] ?? params.clientInfo)
   // The name is sent to webhooks, so the length limit of the client header applies.
   return typeof name === 'string'
     ? name

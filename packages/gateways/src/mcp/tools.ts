@@ -1,6 +1,6 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { areDangerous, toPackTexts } from '@skillstead/core/internal'
-import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, keysOf, toRecord, type Pack, type RegistryApi } from '@skillstead/protocol'
 import { toSearchName } from '@skillstead/protocol/wire'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
@@ -62,19 +62,17 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
 }
 
 /** Convert the schemas once, because a server is created for every request. */
-const inputSchemas = Object.fromEntries(
-  Object.entries(toolInputs).map(([name, schema]) => [name, toStandardJsonSchema(schema)]),
-)
+const inputSchemas = toRecord(keysOf(toolInputs), (name) => toStandardJsonSchema(toolInputs[name]))
 
 /** Adds the tools to a server that is not connected yet. */
 export function addTools(server: McpServer, api: RegistryApi, onError: OnError): void {
-  for (const name of Object.keys(tools) as ToolName[]) {
-    const { title, description, reads, call } = tools[name] as Tool<never>
+  for (const name of keysOf(tools)) {
+    const { title, description, reads, call }: Tool<ToolName> = tools[name]
     const annotations = { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: false }
-    const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
+    const config = { title, description, annotations, inputSchema: inputSchemas[name] }
     server.registerTool(name, config, async (input) => {
       try {
-        return toToolResult(await call(api, input as never))
+        return toToolResult(await call(api, input))
       } catch (error) {
         return toToolFailure(error, onError)
       }

@@ -111,7 +111,7 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
   })
   const freshness = await host.freshness({ name: fullName })
   if (!query.has('n') && !query.has('last')) return withVersion(await toListAnswer(host, call, list, freshness))
-  const all = JSON.parse(new TextDecoder().decode(list.bytes)) as { readonly tags: readonly string[] }
+  const all: { readonly tags: readonly string[] } = JSON.parse(new TextDecoder().decode(list.bytes))
   const { tags, next } = selectTags(all.tags, query)
   const path = `${host.publicPath}/v2/${fullName}/tags/list`
   const link: Header[] = next === undefined ? [] : [['link', `<${path}?${next}>; rel="next"`]]

@@ -40,5 +40,5 @@ function gzipStored(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   end.writeUInt32LE(crc32(bytes), 0)
   end.writeUInt32LE(bytes.length, 4)
   const whole = Buffer.concat([...parts, end])
-  return new Uint8Array(whole.buffer as ArrayBuffer, whole.byteOffset, whole.length)
+  return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
 }

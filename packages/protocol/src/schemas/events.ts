@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keysOf } from '../typed-names.ts'
 import { Widens } from './access.ts'
 import { Count, Id, Timestamp } from './fields.ts'
 import { Recall } from './recall.ts'
@@ -85,7 +86,7 @@ export type EventName = keyof typeof eventSchemas
 export type EventData<Name extends EventName = EventName> = v.InferOutput<(typeof eventSchemas)[Name]>
 
 /** All names of events. */
-export const eventNames = Object.keys(eventSchemas) as [EventName, ...EventName[]]
+export const eventNames = keysOf(eventSchemas)
 
 /** The event of a test delivery that a webhook's owner requests. Cannot be subscribed to. */
 export const pingEvent = 'ping'

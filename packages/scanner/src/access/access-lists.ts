@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { accessKinds, type Access, type AccessKind } from '@skillstead/protocol'
+import { accessKinds, toRecord, type Access, type AccessKind } from '@skillstead/protocol'
 import { ambientVariables } from './access-words.ts'
 
 /** Maximum number of items in a list; the rest is counted, and identified by a digest. */
@@ -47,11 +47,11 @@ export class AccessLists {
   }
 
   toAccess(): Access {
-    const lists = accessKinds.map((kind) => [kind, this.#toList(kind)] as const)
+    const lists = toRecord(accessKinds, (kind) => this.#toList(kind))
     const cut = this.#cuts.slice(0, cutsMax)
     const more = this.#cuts.slice(cutsMax)
     if (more.length > 0) cut.push(`${more.length} more parts were not read (sha256:${digest(more.join('\n'))})`)
-    return { ...(Object.fromEntries(lists) as Record<AccessKind, string[]>), cut: cut.toSorted() }
+    return { ...lists, cut: cut.toSorted() }
   }
 
   #toList(kind: AccessKind): string[] {

@@ -1,14 +1,13 @@
-import { accessKinds, parseVersion, type Access, type Widens } from '@skillstead/protocol'
+import { accessKinds, parseVersion, toRecord, type Access, type Widens } from '@skillstead/protocol'
 
 const lists = [...accessKinds, 'cut'] as const
 
 /** The items of `access` that `other` lacks. */
 export function subtractAccess(access: Access, other: Access): Access {
-  const entries = lists.map((kind) => {
+  return toRecord(lists, (kind) => {
     const had = new Set(other[kind])
-    return [kind, access[kind].filter((item) => !had.has(item))] as const
+    return access[kind].filter((item) => !had.has(item))
   })
-  return Object.fromEntries(entries) as Access
 }
 
 /** Whether access lists have any item; an unread part counts, because it may use anything. */

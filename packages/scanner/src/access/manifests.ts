@@ -1,4 +1,4 @@
-import { JsonLimitError, parseForeignJson } from '@skillstead/protocol'
+import { JsonLimitError, isRecord, parseForeignJson } from '@skillstead/protocol'
 import { describeMcpServer } from '@skillstead/skill-format/archives'
 import type { AccessLists } from './access-lists.ts'
 import { addPackage } from './packages.ts'
@@ -8,10 +8,10 @@ import { readAddresses } from './references.ts'
 /** Reads the dependencies of a package.json. */
 export function readPackageJson(text: string, lists: AccessLists): void {
   const json = parseManifestJson(text, lists)
-  if (!isManifestObject(json)) return
+  if (!isRecord(json)) return
   for (const field of ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']) {
     const packages = json[field]
-    if (isManifestObject(packages)) for (const name of Object.keys(packages)) addPackage(lists, 'npm', name)
+    if (isRecord(packages)) for (const name of Object.keys(packages)) addPackage(lists, 'npm', name)
   }
 }
 
@@ -50,16 +50,16 @@ export function readInlineMetadata(text: string, lists: AccessLists): void {
 /** Lists the servers in the `mcp.json` of a skill by name, with what each starts or contacts. */
 export function readServerNames(text: string, lists: AccessLists): void {
   const json = parseManifestJson(text, lists)
-  const servers = isManifestObject(json) ? json['mcpServers'] : undefined
-  if (!isManifestObject(servers)) return
+  const servers = isRecord(json) ? json['mcpServers'] : undefined
+  if (!isRecord(servers)) return
   for (const [name, server] of Object.entries(servers))
-    if (isManifestObject(server)) lists.add('tools', `mcp__${name.slice(0, 32)} (${describeMcpServer(server)})`)
+    if (isRecord(server)) lists.add('tools', `mcp__${name.slice(0, 32)} (${describeMcpServer(server)})`)
 }
 
 /** Reads tool servers from an agent host's configuration: the command or URL of each, and its variables. */
 export function readServers(text: string, lists: AccessLists): void {
   const json = parseManifestJson(text, lists)
-  if (isManifestObject(json)) readServer(json, lists, 0)
+  if (isRecord(json)) readServer(json, lists, 0)
 }
 
 function readServer(value: Record<string, unknown>, lists: AccessLists, depth: number): void {
@@ -68,12 +68,12 @@ function readServer(value: Record<string, unknown>, lists: AccessLists, depth: n
     const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : []
     readCommandWords([...command.split(/\s+/), ...words.slice(0, 50)], lists)
   }
-  if (isManifestObject(env)) for (const name of Object.keys(env).slice(0, 100)) lists.addVariable(name)
+  if (isRecord(env)) for (const name of Object.keys(env).slice(0, 100)) lists.addVariable(name)
   for (const address of [url, serverUrl]) if (typeof address === 'string') readAddresses(address, lists)
   if (depth === 6) return
   for (const child of Object.values(value)) {
     for (const one of Array.isArray(child) ? child.slice(0, 200) : [child])
-      if (isManifestObject(one)) readServer(one, lists, depth + 1)
+      if (isRecord(one)) readServer(one, lists, depth + 1)
   }
 }
 
@@ -83,8 +83,4 @@ function parseManifestJson(text: string, lists: AccessLists): unknown {
   } catch (error) {
     return error instanceof JsonLimitError ? lists.addCut('large JSON was not read', text) : undefined
   }
-}
-
-function isManifestObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

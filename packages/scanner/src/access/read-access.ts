@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Access } from '@skillstead/protocol'
+import { isRecord, type Access } from '@skillstead/protocol'
 import { AccessLists } from './access-lists.ts'
 import { readFrontmatterHead } from './frontmatter.ts'
 import { readBlock, toFileKind } from './read-block.ts'
@@ -89,7 +89,6 @@ function readRequired(value: object, lists: AccessLists, depth: number): void {
     if (key === 'bins' || key === 'anyBins')
       for (const name of items) if (toProgramName(name)) lists.add('commands', name)
     if (key === 'primaryEnv' && typeof child === 'string') lists.addVariable(child)
-    if (typeof child === 'object' && child !== null && !Array.isArray(child) && depth < 6)
-      readRequired(child as object, lists, depth + 1)
+    if (isRecord(child) && depth < 6) readRequired(child, lists, depth + 1)
   }
 }

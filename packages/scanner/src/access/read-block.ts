@@ -1,3 +1,4 @@
+import { entriesOf } from '@skillstead/protocol'
 import { findLanguage, toLanguage } from '../code/parts.ts'
 import { toTyped } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
@@ -42,7 +43,7 @@ type Kind = keyof typeof readers
 
 /** The kinds of blocks in languages that `code/` does not read, by the name of the language. */
 const kinds: ReadonlyMap<string, Kind> = new Map(
-  Object.entries({
+  entriesOf({
     shell: 'fish command',
     script: 'vue svelte astro',
     other: 'rb go rs php pl lua java kt kts swift cs c cc cpp h psm1 ps1 bat cmd r jl ex exs dart groovy nu scpt',
@@ -53,7 +54,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map(
     lines: 'text txt plaintext powershell ps1 pwsh cmd bat batch',
     none: 'markdown md mdx html css scss less xml svg mermaid csv tsv diff patch sql graphql latex tex dot',
   } satisfies Partial<Record<Kind, string>>).flatMap(([kind, names]) =>
-    names.split(' ').map((name) => [name, kind as Kind] as const),
+    names.split(' ').map((name) => [name, kind] as const),
   ),
 )
 const fileNames: readonly (readonly [RegExp, Kind | 'markdown'])[] = [

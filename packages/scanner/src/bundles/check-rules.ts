@@ -1,6 +1,6 @@
 import { visitRegExpAST } from '@eslint-community/regexpp'
 import { setImmediate } from 'node:timers/promises'
-import { toOneLine } from '@skillstead/protocol'
+import { toErrorText, toOneLine } from '@skillstead/protocol'
 import { parseExpression, readExpression } from '../match/read-expression.ts'
 import type { Pattern } from '../match/rule.ts'
 import { listExpressions } from '../match/traits.ts'
@@ -45,7 +45,7 @@ async function checkRule({ id }: RuleData | FactData, check: () => void): Promis
   try {
     check()
   } catch (cause) {
-    throw new TypeError(`The rule ${id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
+    throw new TypeError(`The rule ${id} is not valid: ${toOneLine(toErrorText(cause))}`, { cause })
   }
   await setImmediate()
 }

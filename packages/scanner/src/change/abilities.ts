@@ -1,4 +1,4 @@
-import type { Access, ScanFinding } from '@skillstead/protocol'
+import { entriesOf, keysOf, toRecord, type Access, type ScanFinding } from '@skillstead/protocol'
 import { regex, regexWith } from '../text/regex.ts'
 
 interface Signs {
@@ -54,14 +54,12 @@ export type Ability = keyof typeof signs
 /** The evidence for each ability of a version; an ability without items is absent. */
 export function findAbilities(access: Access, findings: readonly ScanFinding[]): Record<Ability, string[]> {
   const found = findings.filter(({ signal, context }) => signal !== 'none' && context.role !== 'data')
-  const entries = Object.entries<Signs>(signs).map(([ability, { access: patterns, categories = [] }]) => {
-    const items = Object.entries(patterns).flatMap(([kind, pattern]) =>
-      access[kind as keyof typeof patterns].filter((item) => pattern.test(item)),
-    )
+  return toRecord(keysOf(signs), (ability) => {
+    const { access: patterns, categories = [] }: Signs = signs[ability]
+    const items = entriesOf(patterns).flatMap(([kind, pattern]) => access[kind].filter((item) => pattern?.test(item)))
     const places = found
       .filter(({ category }) => categories.includes(category))
       .map(({ path, line, excerpt }) => `${path}:${line}: ${excerpt}`)
-    return [ability, [...new Set([...items, ...places])]]
+    return [...new Set([...items, ...places])]
   })
-  return Object.fromEntries(entries) as Record<Ability, string[]>
 }

@@ -1,7 +1,7 @@
-import type { Access, Change, ChangeFinding, ScanFinding } from '@skillstead/protocol'
+import { keysOf, type Access, type Change, type ChangeFinding, type ScanFinding } from '@skillstead/protocol'
 import { isPatch } from '../access/compare-access.ts'
 import { toVerdict } from '../verdict/score.ts'
-import { findAbilities, type Ability } from './abilities.ts'
+import { findAbilities } from './abilities.ts'
 import { changeRules, type ChangeRuleId } from './change-rules.ts'
 import { hashCharacters, type Outline, type Passage } from './outline.ts'
 
@@ -89,7 +89,7 @@ type Abilities = ReturnType<typeof findAbilities>
 
 /** The abilities that the earlier version does not have. */
 function findGained(before: Abilities, after: Abilities): (readonly [ChangeRuleId, readonly string[]])[] {
-  const gained = (Object.keys(after) as Ability[]).filter((one) => after[one].length > 0 && before[one].length === 0)
+  const gained = keysOf(after).filter((one) => after[one].length > 0 && before[one].length === 0)
   const together = gained.filter((ability) => /^(?:secrets|credential-stores|network)$/.test(ability))
   const isBoth = together.length > 1 && together.includes('network')
   const single = isBoth ? gained.filter((ability) => !together.includes(ability)) : gained

@@ -12,7 +12,7 @@ const decoders = {
     /^[\s\da-f]*$/i.test(text) ? Buffer.from(text.replace(/\s/g, ''), 'hex').toString('latin1') : undefined,
   url: (text) => decodeURIComponent(text),
   escapes: (text) =>
-    text.replace(/%u([\da-f]{4})|%([\da-f]{2})/gi, (_, u, x) => String.fromCharCode(parseInt((u ?? x) as string, 16))),
+    text.replace(/%u([\da-f]{4})|%([\da-f]{2})/gi, (_, u = '', x = '') => String.fromCharCode(parseInt(u || x, 16))),
   rot13: rotateText,
   deflate: inflate(inflateSync),
   'raw deflate': inflate(inflateRawSync),

@@ -16,11 +16,11 @@ import { gatherFacts, isHiding, mixValues, nothing, textOf, toTextValue, unknown
 /** Which argument: by its position, by its name, or the first given one of several. */
 export type Which = number | string | readonly (number | string)[]
 
-export function findCallArgument({ args, named }: Call, which: Which): Value | undefined {
+export function findCallArgument({ args, named }: Pick<Call, 'args' | 'named'>, which: Which): Value | undefined {
   if (typeof which === 'number') return args[which]
   if (typeof which === 'string') return named.get(which) ?? optionOf(args, which)
   for (const one of which) {
-    const found = findCallArgument({ args, named } as Call, one)
+    const found = findCallArgument({ args, named }, one)
     if (found) return found
   }
   return undefined

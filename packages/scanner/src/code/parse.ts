@@ -16,14 +16,16 @@ const pieceCharacters = 1024
 
 export type Grammar = 'python' | 'script' | 'jsx'
 
+const loadPython = (): typeof import('@lezer/python') => require('@lezer/python')
+const loadScript = (): typeof import('@lezer/javascript') => require('@lezer/javascript')
 const loaders: Readonly<Record<Grammar, () => Parser>> = {
-  python: () => (require('@lezer/python') as typeof import('@lezer/python')).parser,
+  python: () => loadPython().parser,
   script: () => loadJavaScript('ts'),
   jsx: () => loadJavaScript('ts jsx'),
 }
 
 function loadJavaScript(dialect: string): Parser {
-  return (require('@lezer/javascript') as typeof import('@lezer/javascript')).parser.configure({ dialect })
+  return loadScript().parser.configure({ dialect })
 }
 
 const parsers = new Map<Grammar, Parser>()
@@ -54,13 +56,13 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
     isStopped = true
     parse.stopAt(parse.parsedPos)
   }
-  const root = { name: found.type.name, start: 0, end: found.length, children: [] as Tree[] }
+  const root: Tree & { children: Tree[] } = { name: found.type.name, start: 0, end: found.length, children: [] }
   const open = [{ node: root, depth: 0 }]
   let isDeep = false
   found.iterate({
     enter({ name, from, to }) {
       const { node: parent, depth } = open.at(-1)!
-      const node = { name, start: from, end: to, children: [] as Tree[] }
+      const node: typeof root = { name, start: from, end: to, children: [] }
       // A long sum is nested as deeply as it has parts, and is read as one list of them.
       open.push({ node, depth: depth + Number(name !== parent.name || name !== 'BinaryExpression') })
       if (depth > depthMax) isDeep = true
@@ -77,7 +79,7 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
 
 /** Whether a parser is recovering from an error, by a private field of Lezer. */
 function isRecovering(parse: PartialParse): boolean {
-  return Boolean((parse as PartialParse & { recovering?: number }).recovering)
+  return 'recovering' in parse && Boolean(parse.recovering)
 }
 
 /** A text that a parser reads in pieces. Counts the pieces that follow the piece before. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { toJsonLine, toPlainText } from '@skillstead/protocol'
+import { toErrorText, toJsonLine, toPlainText } from '@skillstead/protocol'
 import { runScan } from './run-scan.ts'
 import { findRequestProblem, scanOptions, toScanRequest, type ScanOption, type ScanRequest } from './scan-options.ts'
 import type { ScanIo } from './scan-output.ts'
@@ -28,7 +28,7 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
     return 0
   } catch (error) {
     const isUsage = error instanceof UsageError
-    const detail = (error as Error).message
+    const detail = toErrorText(error)
     const code = isUsage ? 'usage' : 'failed'
     io.stderr.write(`${args.includes('--json') ? toJsonLine({ error: { code, detail } }) : toPlainText(detail)}\n`)
     return isUsage ? 2 : 1
@@ -57,7 +57,7 @@ function parseWords(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: types, allowPositionals: true })
   } catch (error) {
-    const [sentence = ''] = (error as Error).message.split(/\.(?:\s|$)/)
+    const [sentence = ''] = toErrorText(error).split(/\.(?:\s|$)/)
     throw new UsageError(`${sentence}. Run \`${name} --help\` for its usage.`, { cause: error })
   }
 }
@@ -86,5 +86,6 @@ Exit codes: 0 for success, 1 for a verdict of --fail-on or something that could 
 function readProgramVersion(): string {
   // Compiled files are one level below package.json, sources are two levels below it.
   const above = import.meta.url.endsWith('.ts') ? '../../package.json' : '../package.json'
-  return (JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')) as { version: string }).version
+  const { version }: { version: string } = JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8'))
+  return version
 }

@@ -1,4 +1,4 @@
-import { limits, verdictWords, type Security } from '@skillstead/protocol'
+import { limits, toErrorText, verdictWords, type Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
 import { scanPackage } from '../threads/scan-package.ts'
@@ -86,6 +86,6 @@ async function readRulesFile({ rules, 'rules-key': rulesKey }: ScanRequest): Pro
   try {
     return await verifyBundle(new TextDecoder().decode(read.bytes), [rulesKey])
   } catch (cause) {
-    throw new Error(`The rules in ${rules} cannot be used. ${(cause as Error).message}`, { cause })
+    throw new Error(`The rules in ${rules} cannot be used. ${toErrorText(cause)}`, { cause })
   }
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { firstIssueOnly, limits } from '@skillstead/protocol'
+import { firstIssueOnly, limits, toErrorText } from '@skillstead/protocol'
 import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import { readLimited, toReadProblem } from './read-limited.ts'
@@ -35,7 +35,7 @@ export async function* openAll(
       }
     } catch (error) {
       // The place is removed from the reason, because it is printed before the reason.
-      reason = (error as Error).message.replace(`${place} `, () => 'It ')
+      reason = toErrorText(error).replace(`${place} `, () => 'It ')
     }
     if (reason !== undefined) yield { id: place, reason }
   }

@@ -44,7 +44,7 @@ let parser: regexpp.RegExpParser | undefined
  * else. Throws a syntax error, or a range error for groups that are nested too deeply.
  */
 export function parseExpression(source: string): AST.Pattern {
-  const { RegExpParser } = require('@eslint-community/regexpp') as typeof regexpp
+  const { RegExpParser }: typeof regexpp = require('@eslint-community/regexpp')
   parser ??= new RegExpParser({ strict: true, ecmaVersion: 2024 })
   try {
     return parser.parsePattern(source)
@@ -102,8 +102,8 @@ function toWaysOfAny(parts: readonly Part[], starts: readonly string[]): number 
 function toLiteralStart({ elements }: AST.Alternative): string {
   const consuming = elements.filter(({ type }) => type !== 'Assertion')
   const end = consuming.findIndex(({ type }) => type !== 'Character')
-  const characters = consuming.slice(0, end === -1 ? consuming.length : end)
-  return characters.map((each) => String.fromCodePoint((each as AST.Character).value).toUpperCase()).join('')
+  const characters = consuming.slice(0, end === -1 ? consuming.length : end).filter((each) => each.type === 'Character')
+  return characters.map(({ value }) => String.fromCodePoint(value).toUpperCase()).join('')
 }
 
 function areCompatible(one: string, other: string): boolean {
@@ -147,8 +147,8 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
     case 'Character':
       return toCharacters([element])
     case 'CharacterClass': {
-      const isList = !element.negate && element.elements.every(({ type }) => type === 'Character')
-      return isList ? toCharacters(element.elements as AST.Character[]) : anyCharacter
+      const parts: readonly AST.CharacterClassElement[] = element.elements
+      return !element.negate && parts.every((each) => each.type === 'Character') ? toCharacters(parts) : anyCharacter
     }
     case 'CharacterSet':
     case 'ExpressionCharacterClass':

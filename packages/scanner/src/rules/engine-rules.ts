@@ -1,3 +1,4 @@
+import { toRecord } from '@skillstead/protocol'
 import type { RuleHead } from './load-rules.ts'
 import { allRules } from './rule-table.ts'
 
@@ -9,6 +10,6 @@ const ids = [
 export type EngineRuleId = (typeof ids)[number]
 
 /** Rules that the engine checks itself, by the form of texts and bytes instead of patterns. */
-export const engineRules = Object.fromEntries(
-  ids.map((id) => [id, allRules.find((rule) => rule.id === id)!]),
-) as Readonly<Record<EngineRuleId, RuleHead>>
+export const engineRules: Readonly<Record<EngineRuleId, RuleHead>> = toRecord(ids, (id) =>
+  allRules.find((rule) => rule.id === id)!,
+)

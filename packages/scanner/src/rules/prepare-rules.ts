@@ -34,7 +34,7 @@ export function loadDocument({ words = {}, ...document }: RulesDocument): Loaded
 
 /** The added rules, without those that this version has built in meanwhile. */
 function readAddedRules({ text }: AddedRules): LoadedRules {
-  const document = JSON.parse(text) as RulesDocument
+  const document: RulesDocument = JSON.parse(text)
   const { facts = [], rules } = document
   return loadDocument({ ...document, facts: facts.filter(isNew), rules: rules.filter(isNew) })
 }

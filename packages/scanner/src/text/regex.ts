@@ -27,8 +27,8 @@ function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): strin
 }
 
 function toPatternSource(text: string): string {
-  return text.replace(sugar, (found, least?: string, most?: string, unit?: string) => {
-    if (unit) return `${units[unit as keyof typeof units]}{${least},${most}}?`
+  return text.replace(sugar, (found, least?: string, most?: string, unit?: keyof typeof units) => {
+    if (unit) return `${units[unit]}{${least},${most}}?`
     if (found === '(') return '(?:'
     if (found === '{word}') return word
     return found.startsWith('\\') || found.startsWith('[') ? found : ''

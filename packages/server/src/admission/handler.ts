@@ -1,7 +1,6 @@
-import type { H3Event } from 'h3'
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import type { GatewayRoute, Header } from '@skillstead/gateways'
-import type { Call } from '../context/call.ts'
+import { toOwnCall, type Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
 import { replyOptions, replyProblem, toErrorHeaders, toRegistryError } from '../replies/replies.ts'
@@ -57,8 +56,8 @@ interface Entry {
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
   const { readMethods = ['GET', 'HEAD'], scheme = 'bearer', toFailure } = entry
-  return async function handle(event: Pick<H3Event, 'context'> & { readonly url?: URL }): Promise<Response> {
-    const call = event.context as unknown as Call
+  return async function handle(event: { readonly context: object; readonly url?: URL }): Promise<Response> {
+    const call = toOwnCall(event.context)
     call.url = event.url
     call.endpoint = endpoint
     call.crossOrigin = crossOrigin

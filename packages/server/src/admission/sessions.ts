@@ -1,7 +1,7 @@
 import { parseCookies, type HTTPEvent } from 'h3'
 import type { AnyReply } from '@skillstead/core/internal'
 import type { CookieName, Header } from '@skillstead/gateways'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toFields } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 
@@ -54,9 +54,10 @@ export function requireOwnPage(node: NodeParts, call: Call): void {
 
 /** Moves the session of a result from the body into a cookie. Deletes the cookie if the result has no session. */
 export function moveSession(node: NodeParts, call: Call, { status, body }: AnyReply) {
-  const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
-  const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
-  const headers = [toCookie(node, call, 'session', session ?? '', Math.max(0, Math.floor(leftMs / 1000)))]
+  const { session, ...rest } = toFields(body)
+  const leftMs = typeof rest.expiresAt === 'string' ? Date.parse(rest.expiresAt) - node.context.clock.now() : 0
+  const value = typeof session === 'string' ? session : ''
+  const headers = [toCookie(node, call, 'session', value, Math.max(0, Math.floor(leftMs / 1000)))]
   return { status, body: body === undefined ? undefined : rest, headers }
 }
 

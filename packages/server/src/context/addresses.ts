@@ -91,7 +91,8 @@ function parseIpAddress(text: string): Address | undefined {
 }
 
 function isInNetwork(address: Address, [network, bits]: [Address, number]): boolean {
-  return address.kind() === network.kind() && address.match([network, bits] as never)
+  if (address instanceof ipaddr.IPv6) return network instanceof ipaddr.IPv6 && address.match(network, bits)
+  return network instanceof ipaddr.IPv4 && address.match(network, bits)
 }
 
 /** Some proxies write `address:port` or `[address]:port`. */

@@ -60,6 +60,12 @@ export class Call {
   }
 }
 
+/** The call that h3 or a gateway was given, and passes back by a wider type. */
+export function toOwnCall(given: unknown): Call {
+  if (given instanceof Call) return given
+  throw new TypeError('The call is not one of this node.')
+}
+
 /** The request id that the caller proposed, or a new one. */
 export function toRequestId(proposed: string | null | undefined): string {
   return proposed && requestIdPattern.test(proposed) ? proposed : randomUUID()

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { guestRequestsPerMinute, planNames, plans, type PlanName } from '@skillstead/protocol'
+import { guestRequestsPerMinute, planNames, plans, toRecord, type PlanName } from '@skillstead/protocol'
 import type { Caller } from '@skillstead/core'
 import type { SharedLimits } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
@@ -71,9 +71,7 @@ export function createQuotas(
     return { rates: undefined, spend: nothing, peek: nothing, spendFile: nothing, spendBytes: nothing }
   }
   const rates: Rates = { ...defaultRates(), ...options.rates }
-  const requests = Object.fromEntries(
-    requestPolicies.map((policy) => [policy, createPolicyLimiter({ policy, limit: rates[policy] }, shared)]),
-  ) as Record<RequestPolicy, Limiter>
+  const requests = toRecord(requestPolicies, (policy) => createPolicyLimiter({ policy, limit: rates[policy] }, shared))
   const files = createPolicyLimiter({ policy: 'files', limit: rates.files }, shared)
   const bytes = createPolicyLimiter(
     { policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' },
@@ -149,8 +147,8 @@ function policyOf(caller: Caller): RequestPolicy {
 
 /** Default: the plans' rates; for downloads enough for one run of an installer, which fetches hundreds of files. */
 export function defaultRates(): Rates {
-  const byPlan = Object.fromEntries(planNames.map((name) => [name, plans[name].requestsPerMinute]))
-  return { anonymous: guestRequestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 } as Rates
+  const byPlan = toRecord(planNames, (name) => plans[name].requestsPerMinute)
+  return { anonymous: guestRequestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 }
 }
 
 /**

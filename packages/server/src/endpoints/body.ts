@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { ServerRequest } from 'srvx'
 import { RegistryError, limits } from '@skillstead/protocol'
+
+type NodeRequest = Readable & Pick<IncomingMessage, 'headers'>
 
 const nothing = new Uint8Array()
 /** How long the rest of a refused body is still read, in milliseconds. */
@@ -16,12 +19,12 @@ export async function readRequestBody(
   bytesMax: number,
   hold: (bytes: number) => void = () => {},
 ): Promise<Uint8Array> {
-  const nodeRequest = request.runtime?.node?.req as IncomingMessage | undefined
+  const nodeRequest = request.runtime?.node?.req
   if (nodeRequest) return readNodeBody(nodeRequest, bytesMax, hold)
   if (!request.body) return nothing
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of request.body) {
     size += chunk.byteLength
     if (size > bytesMax) throw bodyTooLarge(bytesMax)
     hold(chunk.byteLength)
@@ -31,7 +34,7 @@ export async function readRequestBody(
 }
 
 /** Reads Node's stream directly, because a web stream would take longer than a small operation. */
-function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
+function readNodeBody(request: NodeRequest, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
   return new Promise((resolve, reject) => {
@@ -69,7 +72,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
  * reset instead of the 413. So read and discard as many bytes as the largest endpoint accepts, for a short time, and
  * then close the connection.
  */
-function discardRest(request: IncomingMessage): void {
+function discardRest(request: Readable): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)
   request.once('close', () => clearTimeout(timer))
   let left: number = limits.bodyBytesMax

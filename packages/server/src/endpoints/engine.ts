@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
-import type { EndpointName } from '@skillstead/protocol'
+import type { Endpoint, EndpointName } from '@skillstead/protocol'
 import { PermittedCall, SkillMoved, type ClientKind } from '@skillstead/core/internal'
 import { toLimitKey } from '../context/addresses.ts'
 import { toEndpointAnswer, type Result } from './answers.ts'
@@ -48,13 +48,13 @@ function mountPatterns(
   for (const route of routes) {
     const pattern = toPattern(route)
     if (pattern === undefined) continue
-    const methods = route.endpoint.method === 'GET' ? ['GET', 'HEAD'] : [route.endpoint.method]
-    const readMethods = route.endpoint.reads ? methods : []
     const { name: endpoint, endpoint: row } = route
+    const methods: (Endpoint['method'] | 'HEAD')[] = row.method === 'GET' ? ['GET', 'HEAD'] : [row.method]
+    const readMethods = row.reads ? methods : []
     const admission = row.open ? 'guests' : sharedReads.has(endpoint) ? 'shared' : 'api'
     const work = toWork(node, route, take)
     const handler = toHandler(node, { endpoint, admission, allowances: row.allowances, readMethods, work })
-    for (const taken of methods) app.on(taken as 'GET', pattern, handler)
+    for (const taken of methods) app.on(taken, pattern, handler)
     methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
     readMethodsOf.set(pattern, ['GET', 'HEAD', ...(readMethodsOf.get(pattern) ?? []), ...readMethods])
   }

@@ -97,7 +97,7 @@ function addQuery(input: Fields, search: string, names: ReadonlySet<string>): vo
 
 function parseObject(bytes: Uint8Array): Fields {
   checkJsonShape(bytes)
-  const value = attempt(() => JSON.parse(utf8.decode(bytes)) as unknown)
+  const value = attempt<unknown>(() => JSON.parse(utf8.decode(bytes)))
   if (value === undefined) throw new RegistryError('invalid_request', 'The body is not JSON in UTF-8.')
   if (!isRecord(value)) throw new RegistryError('invalid_request', 'The body must be a JSON object.')
   // Reporting an error per field costs more than sending the field, so a flood of fields gets one error.

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
+import { endpoints, keysOf, type Endpoint, type EndpointName } from '@skillstead/protocol'
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import { apiBase } from '../context/options.ts'
 
@@ -39,9 +39,8 @@ const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
 }
 
 /** The routes in the order of the table. */
-export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row]) => {
-  const name = key as EndpointName
-  const endpoint: Endpoint = row
+export const routes: readonly Route[] = keysOf(endpoints).map((name) => {
+  const endpoint: Endpoint = endpoints[name]
   const pathNames = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map(([, parameter]) => parameter!)
   const fields = Object.keys(inputFields(endpoint))
   const queryNames = new Set(fields.filter((field) => field !== 'archive' && !pathNames.includes(field)))

@@ -1,8 +1,9 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { RequestListener, Server } from 'node:http'
+import { Server, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:net'
+import { readErrorCode, toErrorText, toFields } from '@skillstead/protocol'
 import { setTimeouts, type ConnectionLimits } from './connections.ts'
 
 /** A certificate chain and its private key, PEM. */
@@ -37,9 +38,9 @@ export async function bindServer(handle: RequestListener, place: Place): Promise
       return server.removeAllListeners('request').on('request', handle)
     } catch (error) {
       if (place.port === 0 && attempt < attemptsMax) continue
-      const found = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
-      const { code } = found as NodeJS.ErrnoException
-      throw Object.assign(new Error(toBindFailure(found as NodeJS.ErrnoException, place), { cause: error }), { code })
+      const found = error instanceof Error && error.name === 'GetPortError' ? await findBindError(place) : error
+      const code = readErrorCode(found)
+      throw Object.assign(new Error(toBindFailure(found, place), { cause: error }), { code })
     }
   }
 }
@@ -50,8 +51,8 @@ async function listenOnce(handle: RequestListener, { host: hostname, port, limit
   const beginning = tracingChannel<{ server: Server }>('net.server.listen').asyncStart
   const failed = Promise.withResolvers<never>()
   const watch = (message: unknown) => {
-    const { server } = message as { server: Server }
-    if (!server.listeners('request').includes(handle)) return
+    const { server } = toFields(message)
+    if (!(server instanceof Server) || !server.listeners('request').includes(handle)) return
     server.once('error', failed.reject)
     setTimeouts(server, limits)
   }
@@ -86,13 +87,14 @@ async function findBindError({ host, port }: Place): Promise<unknown> {
   }
 }
 
-function toBindFailure(error: NodeJS.ErrnoException, { host, port }: Place): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is already in use.`
+function toBindFailure(error: unknown, { host, port }: Place): string {
+  if (readErrorCode(error) === 'EADDRINUSE') return `Port ${port} is already in use.`
   return `Cannot listen on ${host}, port ${port}: ${toBindReason(error)}.`
 }
 
-function toBindReason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'EACCES') return 'permission denied'
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'this machine has no such address'
-  return error.message
+function toBindReason(error: unknown): string {
+  const code = readErrorCode(error)
+  if (code === 'EACCES') return 'permission denied'
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine has no such address'
+  return toErrorText(error)
 }

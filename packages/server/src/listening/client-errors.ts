@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { STATUS_CODES, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RegistryError, toProblem, type ErrorCode } from '@skillstead/protocol'
 import { guest } from '@skillstead/core'
@@ -87,5 +87,6 @@ export function clientErrorHandler(refuse: Refuse) {
 
 /** The response that the connection is sending. Node stores the response at the socket for its own error handling. */
 function answeringOn(socket: Duplex): ServerResponse | undefined {
-  return (Reflect.get(socket, '_httpMessage') as ServerResponse | null | undefined) ?? undefined
+  const response: unknown = Reflect.get(socket, '_httpMessage')
+  return response instanceof ServerResponse ? response : undefined
 }

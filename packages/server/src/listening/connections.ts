@@ -103,7 +103,7 @@ export function guardConnections(
   const counts = new Map<string, number>()
   let refused = 0
   server.on('drop', () => void (refused += 1))
-  const listeners = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
+  const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress

@@ -63,9 +63,9 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
 }
 
 /** A JSON Schema of values as callers send them, or as they receive them. */
-export function toOpenapiSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
+export function toOpenapiSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json & JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12', errorMode: 'ignore', typeMode })
-  return rest
+  return rest as Json & JsonSchema
 }
 
 /** The events that a node sends to webhooks, as the `webhooks` of an OpenAPI 3.1 document. */

@@ -1,6 +1,7 @@
 import {
   allowances,
   errorTable,
+  keysOf,
   planNames,
   tagTexts,
   toProblemType,
@@ -268,7 +269,7 @@ function toOpenapiComponents(publicPath: string): Json {
 }
 
 function problemSchema(): Json {
-  const codes = Object.keys(errorTable) as (keyof typeof errorTable)[]
+  const codes = keysOf(errorTable)
   const field = {
     type: 'object',
     properties: { path: { type: 'string' }, message: { type: 'string' } },

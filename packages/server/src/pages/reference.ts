@@ -76,7 +76,7 @@ function listFields(route: Route) {
   const sample = toSampleInput(route)
   const inputs = Object.entries(inputFields(route.endpoint)).filter(([field]) => field !== 'archive')
   return inputs.map(([field, input]) => {
-    const schema = toOpenapiSchema(input, 'input') as JsonSchema
+    const schema = toOpenapiSchema(input, 'input')
     return {
       field,
       place: route.pathNames.includes(field) ? 'path' : hasBody(route.endpoint) ? 'body' : 'query',
@@ -100,7 +100,7 @@ function toLimits({ minimum, maximum, maxLength, default: initial }: JsonSchema)
 
 /** The answer as a type of TypeScript, without its innermost objects if it were too long to be highlighted. */
 function toAnswer({ output }: Endpoint): string {
-  const schema = toOpenapiSchema(output, 'output') as JsonSchema
+  const schema = toOpenapiSchema(output, 'output')
   const shapes = [9, 4, 3, 2].map((depth) => toShape(schema, depth))
   return shapes.find((one) => one.length <= answerCharactersMax) ?? shapes.at(-1)!
 }

@@ -56,7 +56,7 @@ export function toSampleInput({
   if (hasBody(endpoint) && first !== undefined && !chosen.some((name) => queryNames.has(name))) chosen.push(first)
   return Object.fromEntries(
     chosen.map((name) => {
-      const sample = toSample(name, toOpenapiSchema(fields[name]!, 'input') as JsonSchema)
+      const sample = toSample(name, toOpenapiSchema(fields[name]!, 'input'))
       const own = name === 'name' && pathNames.includes(name) ? samples.skill : samples[`${operation}.${name}`]
       return [name, own ?? sample]
     }),

@@ -47,7 +47,6 @@ const preflight: readonly Header[] = [
 export function reply(call: Call, answer: Answer): Response {
   const { status, body } = answer
   const reads = call.method === 'GET' || call.method === 'HEAD'
-  const bytes = body instanceof Uint8Array ? body : undefined
   const etag = status === 200 && reads ? etagOf(answer) : undefined
   const headers: Header[] = commonHeaders(call)
   if (isKnownToCaller(call, etag)) {
@@ -60,9 +59,8 @@ export function reply(call: Call, answer: Answer): Response {
     cancelBody(body)
     return new WholeResponse(null, { status, headers })
   }
-  if (bytes) return new WholeResponse(bytes, { status, headers })
-  if (body !== null)
-    return new FastResponse(ReadableStream.from(body as AsyncIterable<Uint8Array>) as BodyInit, { status, headers })
+  if (body instanceof Uint8Array) return new WholeResponse(body, { status, headers })
+  if (body !== null) return new FastResponse(ReadableStream.from(body) as BodyInit, { status, headers })
   if (status !== 204) headers.push(['content-length', '0'])
   return new WholeResponse(null, { status, headers })
 }

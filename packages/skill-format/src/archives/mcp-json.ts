@@ -208,7 +208,7 @@ export function parseUniqueJson(source: string): unknown {
   countKeys(value, keys)
   for (const [, token, colon] of source.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g)) {
     if (colon === undefined) continue
-    const key = JSON.parse(token!) as string
+    const key: string = JSON.parse(token!)
     const left = (keys.get(key) ?? 0) - 1
     if (left < 0)
       throw new McpJsonError(mcpFile, `The key ${JSON.stringify(key.slice(0, 64))} occurs twice. Remove one.`)
@@ -237,9 +237,8 @@ function describeHost(address: string): string {
 }
 
 function describeCommand({ command: program, args: list, env: variables }: Readonly<Record<string, unknown>>): string {
-  const words = [program, ...(Array.isArray(list) ? (list as unknown[]) : [])].filter(
-    (word) => typeof word === 'string',
-  )
+  const given: unknown[] = Array.isArray(list) ? list : []
+  const words = [program, ...given].filter((word) => typeof word === 'string')
   const line = cutMiddle(words.map(toShownWord).join(' '))
   const names = v.is(object, variables) ? Object.keys(variables) : []
   return names.length > 0 ? `${line}; env ${cutMiddle(names.join(', '))}` : line

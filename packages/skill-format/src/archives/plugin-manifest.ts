@@ -1,4 +1,4 @@
-import { JsonLimitError, toOneLine, type PathReason } from '@skillstead/protocol'
+import { JsonLimitError, isRecord, toErrorText, toOneLine, type PathReason } from '@skillstead/protocol'
 import { toArchiveError } from './archive-error.ts'
 import { McpJsonError, parseUniqueJson } from './mcp-json.ts'
 import type { PluginFacts } from './plugin-facts.ts'
@@ -41,7 +41,7 @@ const fields: Readonly<Record<string, { readonly must: string; isValid(value: un
   author: {
     must: 'an object with no fields but name, email and url, each of them a text',
     isValid: (value) =>
-      isObject(value) &&
+      isRecord(value) &&
       Object.entries(value).every(([key, text]) => ['name', 'email', 'url'].includes(key) && isText(text)),
   },
   keywords: { must: 'a list of texts', isValid: (value) => Array.isArray(value) && value.every(isText) },
@@ -70,9 +70,9 @@ export function parsePluginManifest(bytes: Uint8Array): PluginManifest {
   } = manifest as { name: string; description?: string; extensions?: unknown }
   const unknown = Object.keys(manifest).filter((field) => !Object.hasOwn(fields, field))
   const ignored = unknown.map((field) => `The field ${toShown(field)} is not in Agent Plugins 1.0.0, and was ignored.`)
-  if (extensions !== undefined && !isObject(extensions))
+  if (extensions !== undefined && !isRecord(extensions))
     ignored.push('The field extensions is no object, and was ignored.')
-  const stored = new Set(['$schema', 'name', 'description', ...(isObject(extensions) ? [] : ['extensions'])])
+  const stored = new Set(['$schema', 'name', 'description', ...(isRecord(extensions) ? [] : ['extensions'])])
   const lost = Object.keys(fields).filter((field) => !stored.has(field) && Object.hasOwn(manifest, field))
   if (lost.length > 0)
     ignored.push(`A pack does not store the field${lost.length === 1 ? '' : 's'} ${lost.join(', ')}.`)
@@ -87,7 +87,7 @@ export function checkManifestSize(bytes: number): void {
 function parseManifest(bytes: Uint8Array): Record<string, unknown> {
   checkManifestSize(bytes.length)
   const manifest = parseText(bytes)
-  if (isObject(manifest)) return manifest
+  if (isRecord(manifest)) return manifest
   throw refuse('The file must be a JSON object.')
 }
 
@@ -102,7 +102,7 @@ function parseText(bytes: Uint8Array): unknown {
     return parseUniqueJson(text)
   } catch (error) {
     if (error instanceof JsonLimitError || error instanceof McpJsonError) throw refuse(error.message)
-    throw refuse(`The file is not valid JSON: ${toOneLine((error as Error).message).slice(0, shownCharactersMax)}.`)
+    throw refuse(`The file is not valid JSON: ${toOneLine(toErrorText(error)).slice(0, shownCharactersMax)}.`)
   }
 }
 
@@ -147,8 +147,4 @@ function toShown(value: unknown): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -26,7 +26,7 @@ export function writeZip(files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer>
   const data = entries.flatMap(({ bytes }, index) => [locals[index]!, bytes])
   const directoryBytes = centrals.reduce((sum, { length }) => sum + length, 0)
   const zip = Buffer.concat([...data, ...centrals, toEndRecord(entries.length, directoryBytes, offset)])
-  return new Uint8Array(zip.buffer as ArrayBuffer, zip.byteOffset, zip.length)
+  return new Uint8Array(zip.buffer, zip.byteOffset, zip.length)
 }
 
 interface Entry {

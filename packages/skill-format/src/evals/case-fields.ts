@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { toErrorText } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { checkPaths, toFoldedPath } from '../archives/file-paths.ts'
 import { isEscape } from '../archives/select-files.ts'
@@ -86,7 +87,7 @@ export function requirePattern(pattern: string, written: string, line: number | 
   try {
     void RegExp(pattern, written)
   } catch (error) {
-    throw new CaseError(`${(error as Error).message.slice(0, 300)}.`, line)
+    throw new CaseError(`${toErrorText(error).slice(0, 300)}.`, line)
   }
 }
 

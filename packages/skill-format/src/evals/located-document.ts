@@ -1,5 +1,6 @@
-import { parseForeignJson } from '@skillstead/protocol'
+import { parseForeignJson, toErrorText } from '@skillstead/protocol'
 import * as v from 'valibot'
+import { isNode } from 'yaml'
 import { isUtf8 } from 'node:buffer'
 import { parseUniqueJson } from '../archives/mcp-json.ts'
 import { findFrontmatter } from '../skill-md/find-frontmatter.ts'
@@ -41,7 +42,7 @@ export function readJsonDocument(text: string): LocatedDocument {
     // JSON is read as YAML for the lines of values, which the JSON parser does not give.
     return { value: parseUniqueJson(text), lineOf: toLineFinder(text, 1) }
   } catch (error) {
-    const message = (error as Error).message
+    const message = toErrorText(error)
     const line = /\(line (\d+) column/.exec(message)?.[1]
     const isSyntax = error instanceof SyntaxError && error.name === 'SyntaxError'
     throw new CaseError(
@@ -102,9 +103,8 @@ function toLineFinder(text: string, firstLine: number): LocatedDocument['lineOf'
   return (path) => {
     document ??= parseYaml(text)
     for (let length = path.length; document && length >= 0; length -= 1) {
-      const node: unknown = document.getIn(path.slice(0, length), true)
-      const range = typeof node === 'object' && node !== null && 'range' in node ? (node.range as number[]) : undefined
-      if (range) return lineAt(text, range[0]!) + firstLine - 1
+      const node = document.getIn(path.slice(0, length), true)
+      if (isNode(node) && node.range) return lineAt(text, node.range[0]) + firstLine - 1
     }
     return undefined
   }

@@ -3,13 +3,13 @@ import type { SkillContract } from '../skill-md/contract.ts'
 import { toToolDefinition } from './tools.ts'
 
 /** The lowest level of each part. Other parts are at every level; `frontmatter` is complete only at `full`. */
-const firstLevels = {
+const firstLevels: Partial<Record<string, LoadLevel>> = {
   contract: 'contract',
   capabilities: 'contract',
   toolDefinition: 'contract',
   summary: 'summary',
   fullContent: 'full',
-} as const satisfies Partial<Record<keyof LoadedSkill, LoadLevel>>
+} satisfies Partial<Record<keyof LoadedSkill, LoadLevel>>
 
 /**
  * Reduces a loaded skill to a lower level without another request. Throws a TypeError for a level above the skill's,
@@ -43,7 +43,7 @@ function toNamed({ name, description }: Record<string, unknown>): Record<string,
 }
 
 function hasPart(level: LoadLevel, part: string): boolean {
-  return !(part in firstLevels) || includesLevel(level, firstLevels[part as keyof typeof firstLevels])
+  return includesLevel(level, firstLevels[part] ?? 'metadata')
 }
 
 /** The parts of a version from which each level is composed. */

@@ -1,4 +1,5 @@
-import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
+import { isRecord } from '@skillstead/protocol'
+import { readOwnProperty } from '../skill-md/key-value.ts'
 import { isSchemaType, type JsonSchema } from './tools-schema.ts'
 
 /** An input of a skill as its author described it, not validated yet. */
@@ -11,7 +12,7 @@ export interface GivenInput {
 /** Parses an item of a list of inputs: `path (string, required): The file`, or a mapping; undefined without a name. */
 export function parseInputItem(item: unknown): GivenInput | undefined {
   if (typeof item === 'string') return parseInputLine(item)
-  if (!isMapping(item)) return undefined
+  if (!isRecord(item)) return undefined
   const name = readOwnProperty(item, 'name')
   const { name: _, ...schema } = item
   if (typeof name === 'string') return toGivenInput(name, schema)
@@ -21,7 +22,7 @@ export function parseInputItem(item: unknown): GivenInput | undefined {
 
 /** Parses an input of a mapping: its value is a schema, a type, a list of choices, or a description. */
 export function toGivenInput(name: string, value: unknown): GivenInput {
-  if (isMapping(value)) {
+  if (isRecord(value)) {
     const schema = hasShape(value) ? value : { ...value, type: 'string' }
     return { name, schema: withKnownType(schema), isRequired: readOwnProperty(value, 'required') === true }
   }

@@ -1,4 +1,5 @@
-import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
+import { isRecord } from '@skillstead/protocol'
+import { readOwnProperty } from '../skill-md/key-value.ts'
 import { toGivenInput, parseInputItem, type GivenInput } from './tools-items.ts'
 import {
   createSchemaState,
@@ -29,7 +30,7 @@ export interface ToolParameters {
  * again does not change it.
  */
 export function toParameters(inputs: unknown): ToolParameters {
-  if (!isMapping(inputs)) return fromItems(Array.isArray(inputs) ? inputs : [inputs])
+  if (!isRecord(inputs)) return fromItems(Array.isArray(inputs) ? inputs : [inputs])
   if (isObjectSchema(inputs)) return fromSchema(inputs)
   if (isValueSchema(inputs)) return fromInputs([toGivenInput('input', inputs)], { root: inputs })
   const entries = Object.entries(inputs).map(([name, value]) => toGivenInput(name, value))
@@ -41,10 +42,10 @@ const nameCharactersMax = 64
 
 function isObjectSchema(inputs: Record<string, unknown>): boolean {
   const isNamed = [readOwnProperty(inputs, 'type')].flat().includes('object')
-  if (isMapping(readOwnProperty(inputs, 'properties')) && isNamed) return true
+  if (isRecord(readOwnProperty(inputs, 'properties')) && isNamed) return true
   const isReference = typeof readOwnProperty(inputs, '$ref') === 'string'
   return (
-    (isNamed || isReference || isMapping(readOwnProperty(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
+    (isNamed || isReference || isRecord(readOwnProperty(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
   )
 }
 
@@ -59,12 +60,12 @@ function isValueSchema(inputs: Record<string, unknown>): boolean {
 
 function fromSchema(schema: Record<string, unknown>): ToolParameters {
   const target = resolveReference(schema, readOwnProperty(schema, '$ref'))
-  const root = isMapping(target) ? target : schema
+  const root = isRecord(target) ? target : schema
   const listed = readOwnProperty(root, 'required')
   const required = new Set<unknown>(Array.isArray(listed) ? listed : [])
   const properties = readOwnProperty(root, 'properties')
-  const inputs = Object.entries(isMapping(properties) ? properties : {}).map(([name, value]) => {
-    const isRequired = required.has(name) || (isMapping(value) && readOwnProperty(value, 'required') === true)
+  const inputs = Object.entries(isRecord(properties) ? properties : {}).map(([name, value]) => {
+    const isRequired = required.has(name) || (isRecord(value) && readOwnProperty(value, 'required') === true)
     // Authors who write YAML by hand often use the name of a type in place of a schema.
     return typeof value === 'string'
       ? { ...toGivenInput(name, value), isRequired }
@@ -84,7 +85,7 @@ function fromItems(items: readonly unknown[]): ToolParameters {
 }
 
 function isInput(item: unknown): item is GivenInput {
-  return isMapping(item) && Object.hasOwn(item, 'isRequired')
+  return isRecord(item) && Object.hasOwn(item, 'isRequired')
 }
 
 /** Builds the object schema of all inputs. References resolve in `root`. */
@@ -122,5 +123,5 @@ function toPropertyName(name: string): string {
 }
 
 function withTitle(schema: unknown, title: string): unknown {
-  return isMapping(schema) && !Object.hasOwn(schema, 'title') ? { title, ...schema } : schema
+  return isRecord(schema) && !Object.hasOwn(schema, 'title') ? { title, ...schema } : schema
 }

@@ -1,4 +1,5 @@
-import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
+import { isRecord } from '@skillstead/protocol'
+import { readOwnProperty } from '../skill-md/key-value.ts'
 import { cutAtWord } from '../skill-md/text.ts'
 
 /** A JSON Schema (2020-12) as plain JSON. */
@@ -28,12 +29,12 @@ export function createSchemaState(root: unknown): SchemaState {
 export function toValidSchema(value: unknown, state: SchemaState, depth = 0, refs: readonly string[] = []): JsonSchema {
   state.valuesLeft -= 1
   if (value === false) return { not: {} }
-  if (!isMapping(value) || depth > depthMax || state.valuesLeft < 0) return {}
+  if (!isRecord(value) || depth > depthMax || state.valuesLeft < 0) return {}
   const ref = readOwnProperty(value, '$ref')
   if (typeof ref === 'string' && !refs.includes(ref)) {
     const target = resolveReference(state.root, ref)
     const { $ref: _, ...siblings } = value
-    return toValidSchema({ ...(isMapping(target) ? target : {}), ...siblings }, state, depth + 1, [...refs, ref])
+    return toValidSchema({ ...(isRecord(target) ? target : {}), ...siblings }, state, depth + 1, [...refs, ref])
   }
   const place = { state, depth: depth + 1, refs }
   const given = withoutPattern(withItems(value))
@@ -54,7 +55,7 @@ export function resolveReference(root: unknown, ref: unknown): unknown {
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return steps.reduce<unknown>((at, step) => (isMapping(at) ? readOwnProperty(at, step) : undefined), root)
+  return steps.reduce<unknown>((at, step) => (isRecord(at) ? readOwnProperty(at, step) : undefined), root)
 }
 
 /**
@@ -190,7 +191,7 @@ function isSafeText(json: string): boolean {
 }
 
 function toProperties(value: unknown, place: Place): JsonSchema | undefined {
-  if (!isMapping(value)) return undefined
+  if (!isRecord(value)) return undefined
   const valid: [string, JsonSchema][] = []
   for (const [name, schema] of Object.entries(value)) {
     if (name in {} || name.length > nameCharactersMax || !name.isWellFormed()) continue
@@ -208,7 +209,7 @@ function toUniqueNames(value: unknown): string[] | undefined {
 
 function toSubschema(value: unknown, place: Place): JsonSchema | undefined {
   if (value === true) return {}
-  if (!isMapping(value) && value !== false) return undefined
+  if (!isRecord(value) && value !== false) return undefined
   return toValidSchema(value, place.state, place.depth, place.refs)
 }
 
@@ -243,7 +244,7 @@ function withoutPattern(schema: JsonSchema): JsonSchema {
 
 /** Model APIs reject names in `required` that are not properties. */
 function withKnownRequired({ required, ...schema }: JsonSchema): JsonSchema {
-  const properties = isMapping(schema.properties) ? schema.properties : {}
+  const properties = isRecord(schema.properties) ? schema.properties : {}
   const names = ((required ?? []) as string[]).filter((name) => Object.hasOwn(properties, name))
   return names.length > 0 ? { ...schema, required: names } : schema
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { setImmediate } from 'node:timers/promises'
-import { parseForeignJson } from '@skillstead/protocol'
+import { isRecord, parseForeignJson, toErrorText } from '@skillstead/protocol'
 import { parse as parseToml } from 'smol-toml'
 import { type DeclaredPackages, FoundPackages, type PackageScope, quote } from './found-packages.ts'
 import { readGoMod, readRequirement, readRequirements, toScriptMetadata } from './requirement-lines.ts'
@@ -84,7 +84,7 @@ export async function readDeclaredPackages(files: readonly SkillFile[]): Promise
       read(decoder.decode(part).replaceAll('\r\n', '\n'), found, path, paths)
     } catch (error) {
       // Only the first line of the TOML parser's message: further lines quote the file.
-      found.addUnread(`It is not valid: ${quote((error as Error).message.split('\n', 1)[0]!)}.`)
+      found.addUnread(`It is not valid: ${quote(toErrorText(error).split('\n', 1)[0]!)}.`)
     }
   }
   return found.toDeclared()
@@ -124,7 +124,7 @@ function addNpm(found: FoundPackages, name: string, range: unknown, scope: Packa
   const [, ecosystem, real, aliased = ''] =
     (typeof range === 'string' && /^(npm|jsr):\/?(@?[^@]+)(?:@([^/]*))?(?:\/.*)?$/.exec(range)) || []
   if (ecosystem === undefined) found.add('npm', name, range, scope)
-  else found.add(ecosystem as 'npm' | 'jsr', real!, aliased, scope)
+  else found.add(ecosystem === 'jsr' ? 'jsr' : 'npm', real!, aliased, scope)
 }
 
 /** Reads the imports of a deno.json from registries. Skips imports of local files; reports others as not read. */
@@ -169,21 +169,21 @@ function readCargo(toml: Table, found: FoundPackages): void {
 
 function readCrates(table: Table, field: string, found: FoundPackages, scope: PackageScope): void {
   for (const [name, value] of readMap(table, field, found)) {
-    const real = isTable(value) && typeof value['package'] === 'string' ? value['package'] : name
+    const real = isRecord(value) && typeof value['package'] === 'string' ? value['package'] : name
     found.add('cargo', real, toRange(value), isOptional(value) ? 'optional' : scope)
   }
 }
 
 /** The range of a dependency that a table describes; an address or path stands in place of a range. */
 function toRange(value: unknown): unknown {
-  if (!isTable(value)) return value
+  if (!isRecord(value)) return value
   const { version, git, path, url, workspace } = value
   if (workspace === true) return ''
   return typeof git === 'string' ? `git+${git}` : typeof path === 'string' ? `path:${path}` : (url ?? version ?? '')
 }
 
 function isOptional(value: unknown): boolean {
-  return isTable(value) && value['optional'] === true
+  return isRecord(value) && value['optional'] === true
 }
 
 /** Reads a list of requirements of Python. A group may include another group, which is read separately. */
@@ -192,7 +192,7 @@ function readList(list: unknown, found: FoundPackages, scope?: PackageScope): vo
   if (!Array.isArray(list)) return found.addUnread('Its dependencies are not a list.')
   for (const one of list) {
     if (typeof one === 'string') readRequirement(one, found, scope)
-    else if (!isTable(one) || !('include-group' in one)) found.addUnread('A dependency is not a text.')
+    else if (!isRecord(one) || !('include-group' in one)) found.addUnread('A dependency is not a text.')
   }
 }
 
@@ -203,7 +203,7 @@ function readMap(table: Table, field: string, found: FoundPackages): [string, un
 /** A table within a table; reports a value that is no table. */
 function readTable(table: Table, field: string, found: FoundPackages): Table {
   const value = table[field]
-  if (value === undefined || isTable(value)) return value ?? {}
+  if (value === undefined || isRecord(value)) return value ?? {}
   found.addUnread(`${field} is not a table.`)
   return {}
 }
@@ -214,10 +214,6 @@ function parseTomlTable(text: string): Table {
 
 /** Throws for a value that is not a table. */
 function parseTable(value: unknown): Table {
-  if (isTable(value)) return value
+  if (isRecord(value)) return value
   throw new Error('a table is needed')
-}
-
-function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,12 +5,12 @@ const registry = {
   title: 'Skillstead',
   reads: ['inputs', 'outputs', 'version', 'category', 'keywords', 'tags', 'requires'],
   readsMetadata: ['version', 'category', 'keywords', 'tags', 'requires'],
-} as const satisfies Partial<SkillClient>
+} satisfies Partial<SkillClient>
 
 /** What to do with a key that is not in the open format, as sentences that name the clients which read it. */
 export function adviseOnKey(key: string, value: unknown): string {
-  const readers = [...skillClients, registry].filter(({ reads }) => (reads as readonly string[]).includes(key))
-  const isAlsoBelow = readers.every(({ readsMetadata = [] }) => (readsMetadata as readonly string[]).includes(key))
+  const readers = [...skillClients, registry].filter(({ reads }) => reads.includes(key))
+  const isAlsoBelow = readers.every(({ readsMetadata = [] }) => readsMetadata.includes(key))
   if (isAlsoBelow) return `Move it below 'metadata'${isNested(value) ? ', as one text' : ''}.`
   const skipping = skillClients.filter(({ otherKeys }) => otherKeys !== undefined)
   const skips = skipping.map(({ title, otherKeys }) => `${title} ${otherKeys!.replace('skips', 'skips such a skill')}`)
@@ -24,8 +24,8 @@ export function adviseOnMetadata(key: string, value: unknown): string {
   if (!isNested(value)) return 'Put it in quotes.'
   const reader = skillClients.find(({ readsMetadata }) => readsMetadata?.includes(key))
   if (reader) return `Leave it: ${reader.title} reads it so.`
-  const isOfRegistry = (registry.reads as readonly string[]).includes(key)
-  const isBelow = (registry.readsMetadata as readonly string[]).includes(key)
+  const isOfRegistry = registry.reads.includes(key)
+  const isBelow = registry.readsMetadata.includes(key)
   if (isOfRegistry && !isBelow) return `Move it to the top level, where ${registry.title} reads it.`
   return Array.isArray(value) ? 'Write it as one text, with commas.' : 'Write it as one text.'
 }

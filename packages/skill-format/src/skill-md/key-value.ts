@@ -1,18 +1,15 @@
+import { isRecord } from '@skillstead/protocol'
+
 /** Reads the value of a top-level key or, as `metadata.<key>`, of a key in `metadata`. */
 export function readKeyValue(frontmatter: Record<string, unknown>, path: string): unknown {
   if (!path.startsWith('metadata.')) return readOwnProperty(frontmatter, path)
   const { metadata } = frontmatter
-  return isMapping(metadata) ? readOwnProperty(metadata, path.slice('metadata.'.length)) : undefined
+  return isRecord(metadata) ? readOwnProperty(metadata, path.slice('metadata.'.length)) : undefined
 }
 
 /** Reads an own property: never an inherited one such as `constructor`. */
 export function readOwnProperty(mapping: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined
-}
-
-/** Whether a value is a mapping, not an array or null. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a key has a value: neither null nor an empty text. */

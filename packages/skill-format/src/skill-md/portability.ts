@@ -1,4 +1,4 @@
-import { countListed, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
+import { countListed, isRecord, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
 import { findUnread, toCaseAdvice } from './fields.ts'
 import { adviseOnKey, adviseOnMetadata } from './key-advice.ts'
@@ -111,7 +111,7 @@ const textKeys: readonly [string, number][] = [
 function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const { metadata } = parsed.frontmatter
   if (metadata === undefined) return []
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+  if (!isRecord(metadata)) {
     return [
       toPortabilityIssue(
         parsed,
@@ -123,7 +123,7 @@ function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
   }
   const others = Object.keys(metadata).filter((key) => !isTextField(parsed, `metadata.${key}`))
   return others.slice(0, listedKeysMax).map((key) => {
-    const advice = adviseOnMetadata(key, (metadata as Record<string, unknown>)[key])
+    const advice = adviseOnMetadata(key, metadata[key])
     const message = `The value of 'metadata.${key.slice(0, 64)}' is not text. ${advice}`
     return toPortabilityIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
   })

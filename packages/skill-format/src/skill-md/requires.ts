@@ -1,5 +1,5 @@
-import { isSkillName, isUsername, limits, type Requires } from '@skillstead/protocol'
-import { isFilled, isMapping, readKeyValue } from './key-value.ts'
+import { isRecord, isSkillName, isUsername, limits, type Requires } from '@skillstead/protocol'
+import { isFilled, readKeyValue } from './key-value.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 import { parseVersionRange } from './version-range.ts'
 
@@ -40,8 +40,8 @@ export function readRequires(parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>
   }
   for (const client of clientKeys) {
     const given = readKeyValue(parsed.frontmatter, `metadata.${client}`)
-    const value = isMapping(given) ? given['requires'] : undefined
-    if (isMapping(value)) readMapping(reading, { path: `metadata.${client}`, isOptional: true }, value)
+    const value = isRecord(given) ? given['requires'] : undefined
+    if (isRecord(value)) readMapping(reading, { path: `metadata.${client}`, isOptional: true }, value)
   }
   for (const path of otherSkillKeys.flatMap((key) => [`metadata.${key}`, key])) {
     const value = readKeyValue(parsed.frontmatter, path)
@@ -97,7 +97,7 @@ interface Place {
 }
 
 function readMapping(reading: Reading, place: Place, value: unknown): void {
-  if (!isMapping(value) || !Object.keys(value).some((key) => knownKeys.has(key)))
+  if (!isRecord(value) || !Object.keys(value).some((key) => knownKeys.has(key)))
     return readSkills(reading, place, value)
   const read = (keys: readonly string[]) => keys.map((key) => value[key]).filter(isFilled)
   for (const skills of read(keysOf.skills)) readSkills(reading, place, skills)
@@ -156,18 +156,18 @@ function toRequirement(name: string, written: string) {
  * The names and ranges of requirements in any spelling. For an item that is a text, the name still contains the range.
  */
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
-  if (isMapping(value)) {
+  if (isRecord(value)) {
     const name = nameKeys.map((key) => value[key]).find(isFilled)
     if (name !== undefined) return [[toText(name), ...readEntry(value)]]
     return Object.entries(value).map(([key, entry]) => {
-      if (!isMapping(entry)) return [key, toRangeText(entry)]
+      if (!isRecord(entry)) return [key, toRangeText(entry)]
       // A mapping is an entry only if it has a key of entries; otherwise its range is invalid.
       const isEntry = Object.keys(entry).some((one) => entryKeys.has(one))
       const [range = '*', isOptional] = readEntry(entry)
       return [key, isEntry ? range : noText, isOptional]
     })
   }
-  return listItems(value).flatMap((item) => (isMapping(item) ? listRequirements(item) : [[toText(item)] as const]))
+  return listItems(value).flatMap((item) => (isRecord(item) ? listRequirements(item) : [[toText(item)] as const]))
 }
 
 function readEntry(entry: Record<string, unknown>): [range: string | undefined, isOptional: boolean] {
@@ -196,7 +196,7 @@ const entryKeys = new Set([...rangeKeys, ...leastKeys, 'optional', 'required'])
 /** The items of a list, or of a text with commas or, without commas, spaces between them. */
 function listItems(value: unknown): unknown[] {
   if (Array.isArray(value)) return value.slice(0, entriesReadMax)
-  if (isMapping(value)) return Object.keys(value).slice(0, entriesReadMax)
+  if (isRecord(value)) return Object.keys(value).slice(0, entriesReadMax)
   const text = toText(value).slice(0, entriesReadMax * 64)
   return (/[,;\n]/.test(text) ? text.split(/[,;\n]/) : text.split(/\s+(?![<>=^~|(\d*])/))
     .map((item) => item.trim())
@@ -206,14 +206,14 @@ function listItems(value: unknown): unknown[] {
 const entriesReadMax = limits.requirementsMax * 2
 
 function addItem(reading: Reading, place: Place, kind: ItemKind, item: unknown): void {
-  if (isMapping(item) && (item['required'] === false || item['optional'] === true)) return
+  if (isRecord(item) && (item['required'] === false || item['optional'] === true)) return
   const name = toName(item)
   if (!itemPatterns[kind].test(name)) refuse(reading, place, `'${name.slice(0, 100)}' is no valid name in ${kind}.`)
   else if (reading[kind].has(name) || hasRoom(reading, place, reading[kind].size)) reading[kind].add(name)
 }
 
 function toName(item: unknown): string {
-  return toText(isMapping(item) ? (item['name'] ?? item['value'] ?? item['command']) : item).trim()
+  return toText(isRecord(item) ? (item['name'] ?? item['value'] ?? item['command']) : item).trim()
 }
 
 function hasRoom(reading: Reading, place: Place, count: number): boolean {

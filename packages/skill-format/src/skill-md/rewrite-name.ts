@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Node, type YAMLMap } from 'yaml'
+import { isMap, isScalar, type YAMLMap } from 'yaml'
 import { findFrontmatter, readHeadingKey, readKey, type FrontmatterPlace } from './find-frontmatter.ts'
 import { parseYaml, toYamlSource } from './parse-yaml.ts'
 import { parseSkillMd } from './parse.ts'
@@ -56,11 +56,9 @@ function replaceValues(text: string, place: FrontmatterPlace, name: string): str
 }
 
 /** Spans from after each key `name` to the end of its value, including an anchor or tag before it. */
-function listNameSpans(map: YAMLMap): [number, number][] {
+function listNameSpans(map: YAMLMap.Parsed): [number, number][] {
   const spans: [number, number][] = []
-  for (const pair of map.items) {
-    const key = pair.key as Node | null
-    const value = pair.value as Node | null
+  for (const { key, value } of map.items) {
     if (isScalar(key) && key.value === 'name' && key.range && value?.range) {
       const end = 'type' in value && isBlock(value.type) ? value.range[1] - 1 : value.range[1]
       spans.push([key.range[1], Math.max(end, key.range[1])])

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type Pair, type YAMLMap } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type ParsedNode, type YAMLMap } from 'yaml'
 import type { KeyMark, SkillWarning } from './types.ts'
 
 /**
@@ -15,7 +15,7 @@ export interface Conversion {
   readonly warnings: SkillWarning[]
   readonly strictIssues: SkillWarning[]
   readonly keys: Map<string, KeyMark>
-  readonly anchors: Map<string, Node>
+  readonly anchors: Map<string, ParsedNode>
   nodesLeft: number
   charactersLeft: number
   /** The current piece, and its first line in the document. */
@@ -79,14 +79,14 @@ export function dropControls(text: string): string {
 
 function fillMapping(
   state: Conversion,
-  map: YAMLMap,
+  map: YAMLMap.Parsed,
   target: Record<string, unknown>,
   path: string,
   depth: number,
 ): void {
-  for (const pair of map.items) {
-    const key = toPropertyKey(state, pair, depth)
-    const offset = (pair.key as Node | null)?.range?.[0] ?? map.range?.[0] ?? 0
+  for (const { key: node, value } of map.items) {
+    const key = toPropertyKey(state, node, depth)
+    const offset = node.range[0]
     if (key === '__proto__') {
       addWarningAt(state, 'key_dropped', 'The key `__proto__` was dropped.', offset)
       continue
@@ -96,7 +96,6 @@ function fillMapping(
       const message = `The key '${shortenForWarning(key)}' occurs twice. The last value is used.`
       addWarningAt(state, 'duplicate_key', message, offset)
     }
-    const value = pair.value as Node | null
     const isMarked = path === '' || path === 'metadata.'
     if (isMarked) {
       const earlierLine = isTwice ? state.keys.get(path + key)?.line : undefined
@@ -107,9 +106,7 @@ function fillMapping(
   }
 }
 
-function toPropertyKey(state: Conversion, pair: Pair<unknown, unknown>, depth: number): string {
-  const node = pair.key as Node | null
-  if (node === null) return ''
+function toPropertyKey(state: Conversion, node: ParsedNode, depth: number): string {
   const key = isScalar(node)
     ? (noteStyle(state, node), readScalarText(node))
     : toScalarText(toPlainValue(state, node, '-', depth + 1))
@@ -121,7 +118,7 @@ function toScalarText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function toPlainValue(state: Conversion, node: Node | null, path: string, depth: number): unknown {
+function toPlainValue(state: Conversion, node: ParsedNode | null, path: string, depth: number): unknown {
   state.nodesLeft -= 1
   if (node === null || state.nodesLeft < 0 || state.charactersLeft < 0) return null
   if (depth > depthMax) {
@@ -144,7 +141,7 @@ function toPlainValue(state: Conversion, node: Node | null, path: string, depth:
     const list: unknown[] = []
     for (const item of node.items) {
       if (state.nodesLeft < 0 || state.charactersLeft < 0) break
-      list.push(toPlainValue(state, item as Node | null, '-', depth + 1))
+      list.push(toPlainValue(state, item, '-', depth + 1))
     }
     return list
   }
@@ -190,15 +187,14 @@ function readWritten(node: Node | null): string | undefined {
 /** Booleans and dates of YAML 1.1, which the parsers of many hosts still follow. */
 const ambiguousPattern = /^(?:y|n|yes|no|on|off|\d{4}-\d{2}-\d{2})$/i
 
-function noteStyle(state: Conversion, node: Node): void {
-  const styled = node as Node & { flow?: boolean; anchor?: string; tag?: string }
-  if (styled.anchor) {
-    state.anchors.set(styled.anchor, node)
+function noteStyle(state: Conversion, node: ParsedNode): void {
+  if (node.anchor) {
+    state.anchors.set(node.anchor, node)
     addIssue(state, 'anchors', 'Anchors and aliases are outside the strict subset of YAML.', node)
   }
-  if (styled.flow)
+  if ('flow' in node && node.flow)
     addIssue(state, 'flow_style', 'Flow style (`[...]`, `{...}`) is outside the strict subset of YAML.', node)
-  if (styled.tag) addIssue(state, 'tags', 'Tags (`!...`) are outside the strict subset of YAML.', node)
+  if (node.tag) addIssue(state, 'tags', 'Tags (`!...`) are outside the strict subset of YAML.', node)
 }
 
 function addIssue(state: Conversion, code: string, message: string, node: Node): void {

@@ -6,7 +6,7 @@ export type { Assignment, Command, Redirection, Script, SyntaxNode, Word, WordPa
 // Loaded on use, because the parser takes longer to load than a SKILL.md to scan. Bundles contain it instead.
 const require = createRequire(import.meta.url)
 let parser: typeof unbash | undefined
-const loadParser = (): typeof unbash => (parser ??= require('unbash') as typeof unbash)
+const loadParser = (): typeof unbash => (parser ??= require('unbash'))
 
 /** Longer scripts are read up to this length. */
 const charactersMax = 256 * 1024
