@@ -1,5 +1,4 @@
 import type { AllowanceName } from './allowances.ts'
-import { readErrorCode } from './error-code.ts'
 
 /**
  * Every error code of a response with its status (RFC 9110) and its title. Codes are stable; titles are for people and
@@ -143,6 +142,12 @@ export function orUndefined<T>(work: Promise<T>, ...codes: readonly ErrorCode[])
     if (isRegistryError(error, ...codes)) return undefined
     throw error
   })
+}
+
+/** The code of an error of the platform or of this API, such as `ENOENT` or `not_found`; undefined if it has none. */
+export function readErrorCode(error: unknown): string | undefined {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error
+  return hasCode && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** The message of an error; a thrown value that is not an Error is converted to text. */

@@ -26,6 +26,7 @@ export {
   isResponseCode,
   localErrorTable,
   orUndefined,
+  readErrorCode,
   toErrorText,
   toProblem,
   toProblemType,
@@ -193,6 +194,5 @@ export {
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { cutList, escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toMarkedText, toVisibleText } from './visible-text.ts'
-export { readErrorCode } from './error-code.ts'
 export { entriesOf, isOneOf, keysOf, toRecord } from './typed-names.ts'
 export { withoutUndefined } from './without-undefined.ts'
