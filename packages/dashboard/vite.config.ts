@@ -14,7 +14,7 @@ const linkSkillFiles: Plugin = {
       const found = new Set<string>()
       function add(chunk: Rollup.OutputChunk): void {
         for (const file of [chunk.fileName, ...(chunk.viteMetadata?.importedCss ?? [])]) found.add(file)
-        for (const name of chunk.imports) if (!found.has(name)) add(bundle[name] as Rollup.OutputChunk)
+        for (const name of chunk.imports) if (!found.has(name)) add(chunks.find(({ fileName }) => fileName === name)!)
       }
       for (const name of skillModules) add(chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(name))!)
       return [...found]

@@ -7,7 +7,7 @@ export function bakeTokens(): Plugin {
     name: 'bake-tokens',
     async load(id) {
       if (!id.endsWith('/bpeRanks/o200k_base.js')) return null
-      const { default: ranks } = (await import(id)) as { default: unknown }
+      const { default: ranks }: { default: unknown } = await import(id)
       const stored = deflateRawSync(JSON.stringify(ranks), { level: 9 }).toString('base64')
       return `import { inflateRawSync } from 'node:zlib'
         export default JSON.parse(inflateRawSync(Buffer.from(${JSON.stringify(stored)}, 'base64')).toString())`

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { copiedFolders, keptManifest } from './pack-paths.ts'
 
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
-const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
+const { name }: { name: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 rmSync('licenses.md', { force: true })
 // With the bundled declarations in `dist`, the compiler would read them for packages that depend on this package.
 rmSync('dist', { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import type { ApiOptions, EndpointName, RegistryApi } from '@skillstead/protocol'
-import { wire } from '@skillstead/protocol/wire'
+import { keysOf, toRecord, wire } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 
 /** The address of the node, the caller's credentials, and the timeouts and retries. */
@@ -16,10 +16,9 @@ export interface ClientOptions extends HttpOptions {}
  */
 export function createClient(options: ClientOptions): RegistryApi {
   const call = createHttp(options)
-  const functions = (Object.keys(wire) as EndpointName[]).map((name) => [
-    name,
+  const toFunction =
+    (name: EndpointName) =>
     async (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
-      (await call(name, input, signal && { signal })).output,
-  ])
-  return Object.fromEntries(functions) as RegistryApi
+      (await call(name, input, signal && { signal })).output
+  return toRecord(keysOf(wire), toFunction) as RegistryApi
 }

@@ -4,8 +4,8 @@ import {
   parseForeignJson,
   type ErrorCode,
   type FieldError,
-  type Problem,
   attempt,
+  toFields,
 } from '@skillstead/protocol/wire'
 
 /** Maximum number of JSON values in an error response: enough for 1,000 fields, several times what a node sends. */
@@ -29,8 +29,8 @@ const bareCodes: Readonly<Record<number, ErrorCode>> = {
  */
 export function toRegistryError(response: Response, text: string): RegistryError {
   const retryAfterSeconds = readRetryAfter(response.headers)
-  const problem = readProblem(text)
-  if (problem) {
+  const problem = toFields(attempt(() => parseForeignJson(text, { valuesMax })))
+  if (isResponseCode(problem.code) && typeof problem.detail === 'string') {
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFieldError) : undefined
     const requestId = typeof problem.requestId === 'string' ? problem.requestId : undefined
     return new RegistryError(problem.code, problem.detail, { errors, requestId, retryAfterSeconds })
@@ -40,13 +40,8 @@ export function toRegistryError(response: Response, text: string): RegistryError
   return new RegistryError(code, detail, { retryAfterSeconds })
 }
 
-function readProblem(text: string): Problem | undefined {
-  const problem = attempt(() => parseForeignJson(text, { valuesMax }) as Partial<Problem> | null)
-  return isResponseCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
-}
-
 function isFieldError(error: unknown): error is FieldError {
-  const { path, message } = (error ?? {}) as Partial<FieldError>
+  const { path, message } = toFields(error)
   return typeof path === 'string' && typeof message === 'string'
 }
 

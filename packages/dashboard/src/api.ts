@@ -1,5 +1,5 @@
 import { createClient, RegistryError } from '@skillstead/client'
-import type { Problem, SkillDetails } from '@skillstead/protocol'
+import { isResponseCode, readFields, type SkillDetails } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
 import { closeShareLink, toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
@@ -68,13 +68,11 @@ export async function readFile(path: string): Promise<Blob> {
 
 function toProblemError({ status, headers }: Response, text: string): RegistryError {
   const retryAfterSeconds = Number(headers.get('retry-after')) || undefined
-  try {
-    const { code, detail, requestId } = JSON.parse(text) as Problem
-    return new RegistryError(code, detail, { requestId, retryAfterSeconds })
-  } catch {
-    // For example the page of a proxy.
+  const { code, detail, requestId: id } = readFields(text)
+  // For example the page of a proxy.
+  if (!isResponseCode(code) || typeof detail !== 'string')
     return new RegistryError('upstream_failed', `The server returned ${status} without a reason.`)
-  }
+  return new RegistryError(code, detail, { requestId: typeof id === 'string' ? id : undefined, retryAfterSeconds })
 }
 
 /**

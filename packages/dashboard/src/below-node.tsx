@@ -24,8 +24,8 @@ export function placeLinksBelowNode(): void {
   if (nodePath === '') return
   const before = options.vnode
   options.vnode = (vnode) => {
-    const props = vnode.props as { href?: unknown }
-    if (vnode.type === 'a' && typeof props.href === 'string' && props.href.startsWith('/')) {
+    const { props, type } = vnode
+    if (type === 'a' && 'href' in props && typeof props.href === 'string' && props.href.startsWith('/')) {
       props.href = nodePath + props.href
     }
     before?.(vnode)

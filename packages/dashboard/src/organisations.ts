@@ -32,7 +32,8 @@ export interface SectionProps {
 }
 
 /** What a form can set as the visibility: `organisation` is `internal`, limited to the members of the owner. */
-type Choice = 'public' | 'internal' | 'organisation' | 'private'
+type Choice = (typeof visibilities)[number] | 'organisation'
+const visibilities = ['public', 'internal', 'private'] as const
 
 /** The visibilities to choose from for skills of an organisation, or of a user. */
 export const toVisibilityOptions = (organisation: string | undefined): readonly (readonly [Choice, string])[] => [
@@ -49,8 +50,8 @@ export const toVisibilityOptions = (organisation: string | undefined): readonly 
 
 /** The fields of a publication for a chosen visibility; none for an empty choice. */
 export function toVisibilityFields(choice: string | undefined, organisation: string | undefined) {
-  if (!choice) return {}
-  const visibility = choice === 'organisation' ? ('internal' as const) : (choice as Exclude<Choice, 'organisation'>)
+  const visibility = choice === 'organisation' ? 'internal' : visibilities.find((one) => one === choice)
+  if (!visibility) return {}
   return {
     visibility,
     ...(organisation && visibility === 'internal' && { organisation: choice === 'organisation' ? organisation : '' }),

@@ -11,7 +11,8 @@ export {
 } from './errors.ts'
 export { limits } from './limits.ts'
 export { attempt } from './attempt.ts'
-export { JsonLimitError, isRecord, parseForeignJson } from './parse-json.ts'
+export { JsonLimitError, isRecord, parseForeignJson, toFields } from './parse-json.ts'
+export { keysOf, toRecord } from './typed-names.ts'
 
 /** The method of an endpoint. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
 import { engineFlags } from '../../src/engine-flags.ts'
 import { readExamples } from '../../src/serving/example-files.ts'
+import { readProgramVersion } from '../../src/version.ts'
 import { bundleBoot, bundleProgram, type BootName, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
 import { hostTarget, takeNodeOf } from './targets.ts'
@@ -72,7 +73,7 @@ async function writeAssets(scratch: string, { chunks, target, boot }: Content): 
   }
   for (const [name, code] of chunks) await write(`code/${name}`, code)
   await write('boot.js', await bundleBoot(boot))
-  await write('version', await readPackageVersion())
+  await write('version', readProgramVersion())
   await write('examples.json', await packExamples())
   assets['better_sqlite3.node'] = findAddon(target)
   const dashboard = join(packages, 'dashboard/dist')
@@ -81,10 +82,6 @@ async function writeAssets(scratch: string, { chunks, target, boot }: Content): 
     if (entry.isFile()) assets[`dashboard${path.slice(dashboard.length).replaceAll('\\', '/')}`] = path
   }
   return assets
-}
-
-async function readPackageVersion(): Promise<string> {
-  return (JSON.parse(await readFile(join(packages, 'cli/package.json'), 'utf8')) as { version: string }).version
 }
 
 async function packExamples(): Promise<string> {

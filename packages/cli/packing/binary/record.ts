@@ -20,14 +20,14 @@ export async function recordCompiled(recorder: string, scratch: string): Promise
   })
   const ended = once(child, 'exit')
   try {
-    const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]
+    const [line]: (Buffer | number | null)[] = await Promise.race([once(child.stdout, 'data'), ended])
     if (!(line instanceof Buffer)) throw new Error(`The executable did not start: it ended with ${line}.`)
-    const { url } = JSON.parse(String(line)) as { url: string }
+    const { url }: { url: string } = JSON.parse(String(line))
     for (const path of firstRequests) await (await fetch(url + path)).arrayBuffer()
   } finally {
     child.kill('SIGTERM')
   }
-  const [code] = (await ended) as [number | null]
+  const [code]: (number | null)[] = await ended
   if (code !== 0) throw new Error(`The executable did not shut down cleanly: its exit code was ${code}.`)
   const names = await readdir(folder)
   return Object.fromEntries(names.map((name) => [`compiled/${name}`, join(folder, name)]))

@@ -40,7 +40,7 @@ export async function takeNodeOf(target: string, scratch: string): Promise<strin
 }
 
 function toHostTarget(): string {
-  const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
-  const isMusl = process.platform === 'linux' && glibcVersionRuntime === undefined
+  const { header }: { header?: { glibcVersionRuntime?: string } } = process.report.getReport()
+  const isMusl = process.platform === 'linux' && header?.glibcVersionRuntime === undefined
   return `${process.platform}${isMusl ? 'musl' : ''}-${process.arch}`
 }

@@ -9,6 +9,7 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs, promisify } from 'node:util'
+import { readProgramVersion } from '../../src/version.ts'
 import { buildBinary } from '../binary/build-binary.ts'
 import { hostTarget, nodePackages, unsupportedTargets } from '../binary/targets.ts'
 import { takeNotes, toReleaseNotes } from './notes.ts'
@@ -17,7 +18,7 @@ import { writeSbom } from './sbom.ts'
 
 const run = promisify(execFile)
 const { values } = parseArgs({ options: { 'host-only': { type: 'boolean' } } })
-const { version } = JSON.parse(await readFile(join(root, 'packages/cli/package.json'), 'utf8')) as { version: string }
+const version = readProgramVersion()
 // Without notes, fail before anything is built.
 const changes = takeNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version)
 

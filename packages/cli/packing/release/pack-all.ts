@@ -38,9 +38,8 @@ export async function packAll(folder: string): Promise<string[]> {
 /** Writes the package `skillstead`, which only runs the command of `@skillstead/cli` of the same version. */
 export async function writeUnscoped(folder: string): Promise<void> {
   const cli = join(root, 'packages/cli')
-  const { name, version, description, license, engines } = JSON.parse(
-    await readFile(join(cli, 'package.json'), 'utf8'),
-  ) as Record<string, string>
+  const manifestText = await readFile(join(cli, 'package.json'), 'utf8')
+  const { name, version, description, license, engines }: Record<string, string> = JSON.parse(manifestText)
   const manifest = {
     name: 'skillstead',
     version,
@@ -62,8 +61,8 @@ async function pack(cwd: string, folders: readonly string[], destination: string
   const args = ['pack', ...folders, '--json', '--pack-destination', destination]
   const { stdout } = await run('npm', args, { cwd, maxBuffer: 16 * 1024 * 1024 })
   // npm 11 and older print an array, later ones an object.
-  const packed = Object.values(JSON.parse(stdout) as Record<string, { filename: string }>)
-  return packed.map(({ filename }) => join(destination, filename))
+  const packed: Record<string, { filename: string }> = JSON.parse(stdout)
+  return Object.values(packed).map(({ filename }) => join(destination, filename))
 }
 
 if (import.meta.main) for (const tarball of await packAll(releaseFolder)) console.log(tarball)

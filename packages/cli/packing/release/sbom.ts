@@ -31,7 +31,7 @@ export async function writeSbom(file: string, version: string, tarballs: readonl
       '"name": "skillstead-workspace",\n      "version": "0.0.0"',
       `"name": "skillstead",\n      "version": "${version}"`,
     )
-  const document = JSON.parse(named) as { components: Component[] }
+  const document: { components: Component[] } = JSON.parse(named)
   const bundled = new Set((await Promise.all(tarballs.map(listBundled))).flat())
   for (const component of document.components) {
     if (!bundled.has(`${toFullName(component)} ${component.version}`)) continue

@@ -44,6 +44,6 @@ const tokenFields = ['input_tokens', 'output_tokens', 'cache_creation_input_toke
 
 function countTokens(usage: unknown): number | undefined {
   if (!isRecord(usage)) return undefined
-  const counts = tokenFields.map((field) => usage[field]).filter((count) => Number.isSafeInteger(count)) as number[]
+  const counts = tokenFields.map((field) => usage[field]).filter((one): one is number => Number.isSafeInteger(one))
   return counts.length === 0 || counts.some((count) => count < 0) ? undefined : counts.reduce((a, b) => a + b, 0)
 }

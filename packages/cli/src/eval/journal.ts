@@ -112,7 +112,7 @@ function readLines(file: string): (RunRecord | { readonly work: string } | { rea
   if (end < bytes.length) truncateSync(file, end)
   const lines = bytes.subarray(0, end).toString().split('\n').slice(0, -1)
   try {
-    return lines.map((line) => JSON.parse(line) as RunRecord)
+    return lines.map((line): RunRecord => JSON.parse(line))
   } catch (cause) {
     throw new Error(`${file} is damaged. Delete it to begin again.`, { cause })
   }

@@ -4,7 +4,7 @@ import { readErrorCode } from '@skillstead/protocol'
 /** The maximum time for a pattern or a schema of a case, in milliseconds. */
 const workMs = 1000
 
-const context = createContext({ work: undefined as unknown })
+const context = createContext({ work: undefined })
 const script = new Script('work()')
 
 /** Work that took longer than a second. */

@@ -74,7 +74,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
     timers.push(setTimeout(() => killGroup(group, 'SIGKILL'), graceMs))
     timers.push(setTimeout(() => unkillable.resolve(undefined), unkillableMs))
   }
-  const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
+  const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] }
   let left = outputBytesMax
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('error', () => undefined)
@@ -93,7 +93,8 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   child.stdin.end(input)
   const closed = once(child, 'close')
   try {
-    const [code, name] = (await Promise.race([once(child, 'exit'), unkillable.promise])) ?? [null, 'SIGKILL']
+    await Promise.race([once(child, 'exit'), unkillable.promise])
+    const { exitCode, signalCode } = child
     const seconds = (performance.now() - startedMs) / 1000
     // From here on only the output limit applies, to the data that is still in the pipes.
     clearTimeout(limit)
@@ -103,7 +104,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
     const { stdout, stderr } = chunks
     return {
       ending,
-      code: (code as number | null) ?? 128 + (constants.signals[name as NodeJS.Signals] ?? 0),
+      code: exitCode ?? 128 + (constants.signals[signalCode ?? 'SIGKILL'] ?? 0),
       stdout: Buffer.concat(stdout).toString(),
       stderr: Buffer.concat(stderr).toString(),
       seconds,

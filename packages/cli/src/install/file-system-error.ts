@@ -1,13 +1,15 @@
+import { toErrorText, toFields } from '@skillstead/protocol'
+
 /**
  * Converts a file system error to a message with advice and "Nothing was changed.", so the caller must have undone its
  * changes. Other errors are returned unchanged.
  */
 export function toFileSystemError(error: unknown): unknown {
-  const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
+  const { code, path, dest } = toFields(error)
   if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
   const reason = reasons[code]
   const where = dest ?? path ?? 'A file'
-  const sentence = reason ? `${where} ${reason}` : `${where} could not be written: ${(error as Error).message}.`
+  const sentence = reason ? `${where} ${reason}` : `${where} could not be written: ${toErrorText(error)}.`
   return new Error(`${sentence} Nothing was changed.`, { cause: error })
 }
 

@@ -48,9 +48,8 @@ export async function askForItems(
 /** The skills of a pack. Those that the command also names count as named. */
 async function listMembers(session: Session, api: RegistryApi, slug: string, words: readonly Word[]) {
   const members = await getPackMembers(api, slug, session.output.say)
-  return members.map(
-    (one) => words.find((word) => 'name' in word && word.name === one.name && word.version === one.version) ?? one,
-  ) as Asked[]
+  const named = words.filter((word) => 'name' in word)
+  return members.map((one) => named.find(({ name, version }) => name === one.name && version === one.version) ?? one)
 }
 
 /** The item of an argument. If the registry is unavailable, the locked version is used. */
@@ -58,11 +57,10 @@ async function askForItem(session: Session, api: RegistryApi, asked: Asked, sour
   try {
     return await toItem(session, api, asked, source)
   } catch (error) {
-    const locked = isRegistryUnavailable(error) ? findLockedItem(session, asked) : undefined
+    if (!isRegistryUnavailable(error)) throw error
+    const locked = findLockedItem(session, asked)
     if (!locked) throw error
-    session.output.say(
-      `${(error as Error).message} ${locked.fullName}@${locked.version} is installed as in skills.lock.`,
-    )
+    session.output.say(`${error.message} ${locked.fullName}@${locked.version} is installed as in skills.lock.`)
     return locked
   }
 }
@@ -89,7 +87,7 @@ const awayCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Whether the registry is unavailable, as opposed to a bad request. */
-function isRegistryUnavailable(error: unknown): boolean {
+function isRegistryUnavailable(error: unknown): error is RegistryError {
   return error instanceof RegistryError && awayCodes.has(error.code)
 }
 

@@ -8,6 +8,7 @@ import {
   parseForeignJson,
   isRecord,
   toShortName,
+  withoutUndefined,
 } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { checkPaths, isMcpServerName } from '@skillstead/skill-format/archives'
@@ -92,15 +93,15 @@ function sortSkills(skills: Lock['skills']): Lock['skills'] {
   const entries = Object.entries(skills).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(
     entries.map(([name, { version, digest, source, targets, mcp, requires }]) => {
-      const skill = { version, digest, source, targets: targets.toSorted() }
-      return [name, { ...skill, ...sortRecord('mcp', mcp), ...sortRecord('requires', requires) }]
+      const sorted = { targets: targets.toSorted(), mcp: sortRecord(mcp), requires: sortRecord(requires) }
+      return [name, withoutUndefined({ version, digest, source, ...sorted })]
     }),
   )
 }
 
-function sortRecord<Key extends string>(key: Key, record: Readonly<Record<string, string>> = {}) {
+function sortRecord(record: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
   const entries = Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return entries.length > 0 ? ({ [key]: Object.fromEntries(entries) } as { [K in Key]: Record<string, string> }) : {}
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined
 }
 
 /** Parses a lock file and validates all of it: the file comes with a project, which may be from a stranger. */
@@ -109,9 +110,9 @@ function parseLock(file: string, text: string, options: LockOptions): Lock {
   if (!isRecord(lock) || !isRecord(lock.skills)) throw toLockError(file, 'it is not a lock of skills')
   if (lock.version !== 1) throw new Error(`${file} has an unsupported version. Update skillstead.`)
   const skills = Object.entries(lock.skills).map(([name, skill]) => {
-    const problem = findLockProblem(name, skill, options)
-    if (problem) throw toLockError(file, `of ${JSON.stringify(name)}, ${problem}`)
-    return [name, skill as unknown as LockedSkill] as const
+    const read = readLockedSkill(name, skill, options)
+    if (typeof read === 'string') throw toLockError(file, `of ${JSON.stringify(name)}, ${read}`)
+    return [name, read] as const
   })
   refuseSharedTargets(file, skills)
   return { version: 1, skills: Object.fromEntries(skills) }
@@ -141,7 +142,8 @@ function parseLockJson(file: string, text: string): unknown {
   }
 }
 
-function findLockProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
+/** A skill of a lock, or its problem as text. */
+function readLockedSkill(name: string, skill: unknown, options: LockOptions): LockedSkill | string {
   if (!isFullName(name)) return 'its name is not a full name'
   if (!isRecord(skill)) return 'its entry is not an object'
   const { version, digest, source, targets, mcp, requires } = skill
@@ -152,7 +154,8 @@ function findLockProblem(name: string, skill: unknown, options: LockOptions): st
   if (mcp !== undefined && !isServerRecord(mcp)) return 'its MCP servers are invalid'
   if (requires !== undefined && !isRangeRecord(requires)) return 'its requirements are invalid'
   const wrong = targets.find((target) => !isTarget(target, toShortName(name), options))
-  return wrong === undefined ? undefined : `its target ${JSON.stringify(wrong)} is not an allowed folder`
+  if (wrong === undefined) return { version, digest, source, targets, mcp, requires }
+  return `its target ${JSON.stringify(wrong)} is not an allowed folder`
 }
 
 /** Whether a text is `owner/name`. */
@@ -171,13 +174,13 @@ export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
 }
 
-function isServerRecord(mcp: unknown): boolean {
+function isServerRecord(mcp: unknown): mcp is Record<string, string> {
   if (!isRecord(mcp)) return false
   const servers = Object.entries(mcp)
   return servers.length <= 100 && servers.every(([name, digest]) => isMcpServerName(name) && isDigest(digest))
 }
 
-function isRangeRecord(requires: unknown): boolean {
+function isRangeRecord(requires: unknown): requires is Record<string, string> {
   if (!isRecord(requires)) return false
   const ranges = Object.entries(requires)
   return ranges.length <= limits.requirementsMax && ranges.every(([name, range]) => isFullName(name) && isRange(range))

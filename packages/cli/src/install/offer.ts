@@ -127,7 +127,7 @@ function isRequires(requires: unknown): boolean {
   const texts = [commands, mcpServers, env]
   return (
     isListOf(skills, isObject) &&
-    texts.every((list) => isListOf(list, isText) && (list as string[]).length <= limits.requirementsMax)
+    texts.every((list) => Array.isArray(list) && list.length <= limits.requirementsMax && list.every(isText))
   )
 }
 

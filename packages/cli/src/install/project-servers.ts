@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { JsonLimitError, isRecord } from '@skillstead/protocol'
+import { JsonLimitError, isRecord, toFields } from '@skillstead/protocol'
 import {
   McpJsonError,
   parseUniqueJson,
@@ -83,7 +83,7 @@ export async function changeProjectServers(
 export function hasProjectServer({ root }: Place, name: string): boolean {
   try {
     const { document } = readProjectFile(join(root, projectServersFile))
-    return Object.hasOwn((document[entriesKey] ?? {}) as Entries, name)
+    return Object.hasOwn(toFields(document[entriesKey]), name)
   } catch {
     return false
   }
@@ -121,7 +121,7 @@ function parseProjectFile(file: string, text: string): unknown {
 
 function applyChanges({ text, document }: ProjectFile, changes: readonly ServersChange[]) {
   const left: string[] = []
-  const before = (document[entriesKey] ?? {}) as Entries
+  const before = toFields(document[entriesKey])
   const entries = new Map(Object.entries(before))
   for (const change of changes) left.push(...applyChange(entries, change))
   const after = Object.fromEntries(entries)

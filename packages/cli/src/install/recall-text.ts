@@ -1,4 +1,4 @@
-import { toOneLine, type Recalled } from '@skillstead/protocol'
+import { toFields, toOneLine, type Recalled } from '@skillstead/protocol'
 
 /** The maximum lengths of the texts, as registries accept them. A longer one is cut. */
 const lengthsMax = { range: 200, reason: 500, at: 40 }
@@ -9,7 +9,7 @@ const lengthsMax = { range: 200, reason: 500, at: 40 }
  */
 export function readRecalled(value: unknown): Recalled | undefined {
   if (!value) return undefined
-  const { range, reason, at } = value as Record<string, unknown>
+  const { range, reason, at } = toFields(value)
   return {
     range: readText(range, lengthsMax.range, 'no range given'),
     reason: readText(reason, lengthsMax.reason, 'no reason given'),

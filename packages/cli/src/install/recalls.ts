@@ -82,9 +82,9 @@ function toKey({ fullName, version, digest }: LockedVersion): string {
 function readFile(file: string): Map<string, Recalled> {
   try {
     if (!existsSync(file) || statSync(file).size > fileBytesMax) return new Map()
-    const entries = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)
+    const stored: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'))
     return new Map(
-      entries.flatMap(([key, value]) => {
+      Object.entries(stored).flatMap(([key, value]) => {
         const recalled = readRecalled(value)
         return recalled ? [[key, recalled] as const] : []
       }),

@@ -150,7 +150,7 @@ function removeEmpty(folder: string, top: string): void {
 /** The journal of a staging folder; empty if it was not sealed, so that nothing was swapped. */
 export function readJournal(folder: string): JournalEntry[] {
   try {
-    const entries = JSON.parse(readFileSync(join(folder, journalName), 'utf8')) as JournalEntry[]
+    const entries: JournalEntry[] = JSON.parse(readFileSync(join(folder, journalName), 'utf8'))
     return entries.filter(({ name }) => /^[a-z0-9-]+$/.test(name))
   } catch {
     return []

@@ -63,7 +63,7 @@ function createProgram(args: readonly string[], io: Io, execute: Execute) {
     if (load) defineCommand(command, await load(), args, io, execute)
   }
   for (const { name, group, summary, load } of commandTable) {
-    const [word, verb] = name.split(' ') as [string, string?]
+    const [word = '', verb] = name.split(' ')
     const noun = verb === undefined ? undefined : findNoun(program, word, group)
     const command = (noun ?? program)
       .command(verb ?? word)

@@ -19,7 +19,7 @@ interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
   /** Options that set a field. Default for `field`: the name of the option in camel case. */
   readonly options?: Readonly<Record<string, Option & { readonly field?: Field<Name> }>>
   /** Fields of the input that the command line does not set. */
-  readonly fixed?: { readonly [F in Field<Name>]?: unknown }
+  readonly fixed?: { readonly [F in Field<Name> | 'limit']?: unknown }
   /** As for {@link apiCommand}. */
   readonly actor?: string
   readonly make?: boolean
@@ -79,7 +79,7 @@ export function endpointList<
   const help = `the page to show; a page has ${pageRows} rows. Default: 1`
   return endpointCommand(name, {
     ...rest,
-    fixed: { limit: pageRows } as object,
+    fixed: { limit: pageRows },
     options: { ...rest.options, page: { value: 'N', help } },
     show(answer) {
       const { [rows]: listed, total } = answer as Record<Key, readonly Row[]> & { total: number }
@@ -98,7 +98,7 @@ interface Schema {
 
 /** The values of a picklist in the input of an endpoint; undefined for a field that accepts other values. */
 function listChoices(name: EndpointName, field: string): readonly string[] | undefined {
-  const input: Schema = endpoints[name].input as object as Schema
+  const input: Schema = endpoints[name].input
   const schema = input.entries?.[field]
   const inner = schema?.wrapped ?? schema
   return inner?.type === 'picklist' ? inner.options : undefined

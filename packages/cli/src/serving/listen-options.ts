@@ -18,12 +18,10 @@ export const listenOptions: Options = {
 
 /** The options, with the variable SKILLSTEAD_NAME for each option that has no variable of its own. */
 export function withVariables(options: Options): Options {
-  const named = Object.entries(options).map(([name, option]) => [
-    name,
-    { env: `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`, ...option },
-  ])
-  return Object.fromEntries(named) as Options
+  return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, { env: toEnv(name), ...option }]))
 }
+
+const toEnv = (option: string): string => `SKILLSTEAD_${option.toUpperCase().replaceAll('-', '_')}`
 
 /** The host under which this machine reaches a node, in the form of a URL: no client can connect to a wildcard. */
 export function toReachableHost(host = '127.0.0.1'): string {

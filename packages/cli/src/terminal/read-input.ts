@@ -4,7 +4,7 @@ import type { Io } from './io.ts'
 export async function readStandardInput({ stdin }: Pick<Io, 'stdin'>, charactersMax: number): Promise<string> {
   let text = ''
   for await (const chunk of stdin.setEncoding('utf8')) {
-    text += chunk as string
+    text += chunk
     if (text.length > charactersMax) break
   }
   return text

@@ -65,7 +65,7 @@ function readKnown(file: string): Record<string, KnownKeys> {
   requireOwn(file, stats)
   const text = readFileSync(file, 'utf8')
   try {
-    const known = JSON.parse(text) as Record<string, KnownKeys>
+    const known: Record<string, KnownKeys> = JSON.parse(text)
     for (const { keys } of Object.values(known)) parseKeys(keys.join('\n'))
     return known
   } catch {

@@ -33,7 +33,7 @@ const standardHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
 
 /** Verifies the Standard Webhooks headers. Returns the `webhook-id`, which the signature covers. */
 async function requireStandard({ keys, ...rules }: Rules, headers: WebhookHeaders, body: Bytes): Promise<string> {
-  const [id, timestamp, signature] = standardHeaders.map((name) => getHeader(headers, name)) as [string, string, string]
+  const [id = '', timestamp = '', signature = ''] = standardHeaders.map((name) => getHeader(headers, name))
   requireRecent(rules, timestamp)
   const content = toSignedContent(id, timestamp, body)
   if (await isStandardSigned(keys, parseSignatures(signature), content)) return id

@@ -4,6 +4,7 @@ import {
   parseForeignJson,
   parseVersionEntry,
   type Provenance,
+  toErrorText,
   type VersionEntry,
 } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
@@ -101,7 +102,7 @@ function parseProvenEntry<Entry>(
     if (canonicalize(value) !== entry) throw new Error('it is not canonical JSON.')
     return parse(value)
   } catch (error) {
-    throw new VerificationError('entry', `The log entry is not one of ${what}: ${(error as Error).message}`)
+    throw new VerificationError('entry', `The log entry is not one of ${what}: ${toErrorText(error)}`)
   }
 }
 

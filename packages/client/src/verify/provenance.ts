@@ -1,6 +1,7 @@
 import {
   type EvaluationEntry,
   parseProvenance,
+  toErrorText,
   toSignedFields,
   type Provenance,
   type VersionEntry,
@@ -109,7 +110,7 @@ function parseRecord(record: unknown): Provenance {
   try {
     provenance = parseProvenance(record)
   } catch (error) {
-    throw noRecord((error as Error).message)
+    throw noRecord(toErrorText(error))
   }
   const canonical = toCanonicalJson(record)
   if (canonical !== undefined && canonical === toCanonicalJson(provenance)) return provenance

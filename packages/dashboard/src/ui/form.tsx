@@ -133,9 +133,18 @@ export const TextArea = ({ label, children, hint = children, value, ...area }: F
 /** A value with its title, or a value that is its own title. */
 type Option<T extends string = string> = T | readonly [value: T, title: string]
 
+const toPairs = <T extends string>(options: readonly Option<T>[]) =>
+  options.map((option): readonly [T, string] => (typeof option === 'string' ? [option, option] : option))
+
+/** The value of the option that a form sends. Throws a TypeError for a text that is the value of no option. */
+export function choice<T extends string>(options: readonly Option<T>[], text: string | undefined): T {
+  const chosen = toPairs(options).find(([value]) => value === text)
+  if (!chosen) throw new TypeError(`There is no option '${text}'.`)
+  return chosen[0]
+}
+
 function Options({ of, selected }: { of: readonly Option[]; selected?: string | undefined }) {
-  const pairs = of.map((option) => (typeof option === 'string' ? [option, option] : option))
-  return pairs.map(([value, title]) => (
+  return toPairs(of).map(([value, title]) => (
     <option key={value} value={value} selected={value === selected}>
       {title}
     </option>
@@ -196,7 +205,7 @@ export function ActionSelect<T extends string>(props: {
         aria-label={props.label}
         value={props.value}
         disabled={change.busy}
-        onChange={(event) => change.run(event.currentTarget.value as T)}
+        onChange={(event) => change.run(choice(props.options, event.currentTarget.value))}
       >
         <Options of={props.options} />
       </select>

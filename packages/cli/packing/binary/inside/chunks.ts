@@ -20,7 +20,7 @@ export function createLoader(source: ChunkSource): (name: string) => object {
     loaded.set(name, module)
     const options = { filename: `skillstead/${name}`, cachedData: source.readCompiled?.(name) }
     const script = new Script(source.readCode(name), options)
-    const chunk = script.runInThisContext() as Chunk
+    const chunk: Chunk = script.runInThisContext()
     chunk(module.exports, find, module)
     source.onScript?.(name, script)
     return module.exports

@@ -7,9 +7,9 @@ export const examplesAsset = 'examples.json'
 
 /** The example skills. */
 export function readExamples(): SourceItem[] {
-  const items = JSON.parse(getAsset(examplesAsset, 'utf8')) as (SourceItem & {
-    files: { path: string; bytes: string }[]
-  })[]
+  const items: (SourceItem & { files: { path: string; bytes: string }[] })[] = JSON.parse(
+    getAsset(examplesAsset, 'utf8'),
+  )
   return items.map((item) => ({
     ...item,
     files: item.files.map((file) => ({ ...file, bytes: Buffer.from(file.bytes, 'base64') })),

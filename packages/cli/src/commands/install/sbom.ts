@@ -32,13 +32,13 @@ export const commands = {
       out: { value: 'FILE', help: 'the file to write. Default: standard output' },
     },
     isExact: true,
-    async run(given) {
+    async run(given): Promise<{ readonly bomFormat: string } | { readonly file: string }> {
       const [folder] = given.words
       const [lock, out] = [textOption(given, 'lock'), textOption(given, 'out')]
       if ((folder === undefined) === (lock === undefined))
         throw new UsageError('Pass the FOLDER of a skill, or --lock FILE for the skills of a project.')
       const text = folder === undefined ? await writeLockSbom(lock!, given.io.env) : await writeFolderSbom(folder)
-      if (out === undefined) return JSON.parse(text) as { readonly bomFormat: string }
+      if (out === undefined) return JSON.parse(text)
       writeWhole(resolve(out), text)
       return { file: out }
     },

@@ -5,7 +5,9 @@ import {
   type PublishSkillInput,
   type QuarantinedVersion,
   type RegistryApi,
+  toRecord,
   type Visibility,
+  withoutUndefined,
 } from '@skillstead/protocol'
 import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
 import {
@@ -127,14 +129,11 @@ function showFolder({ skills, failed, waiting, dryRun }: Awaited<ReturnType<type
 /** Publishes one skill. Throws if the scanner rates it dangerous and the caller did not accept that. */
 async function publishContent(api: RegistryApi, given: Arguments, output: Output, packed: Content) {
   const { id, omitted = [], changed = [], ...content } = packed
-  const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
-    field,
-    textOption(given, field),
-  ])
-  const owner = textOption(given, 'organisation')
-  const metadata = Object.fromEntries([...fields, ['owner', owner]].filter(([, value]) => value !== undefined)) as {
-    name?: string
-  }
+  const metadata = withoutUndefined({
+    ...toRecord(['name', 'version', 'description', 'changelog'], (field) => textOption(given, field)),
+    visibility: textOption<Visibility>(given, 'visibility'),
+    owner: textOption(given, 'organisation'),
+  })
   const dryRun = flag(given, 'dry-run')
   const input = { ...metadata, ...content }
   if (!dryRun) {

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, type Fields } from '../../ui/form.tsx'
+import { Field, Form, Select, choice, type Fields } from '../../ui/form.tsx'
 import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 
@@ -9,14 +9,13 @@ const methods = [
   ['github', 'My GitHub account'],
   ['manual', 'Something else, which an administrator reviews'],
 ] as const
-type Method = (typeof methods)[number][0]
 const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending: 'fair' }
 
 /** Author verification: requests a proof, shows the instructions and the state. */
 export function VerificationPage() {
   const { username } = useMe()!
   const own = usePaged(['verifications', username], (page) => api.listOwnVerifications({ username, page }))
-  const ask = ({ method, proof = '' }: Fields) => api.verifyAuthor({ username, method: method as Method, proof })
+  const ask = ({ method, proof = '' }: Fields) => api.verifyAuthor({ username, method: choice(methods, method), proof })
   return (
     <Page
       title="Verification"

@@ -1,3 +1,4 @@
+import { keysOf } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
@@ -88,7 +89,7 @@ const eventTexts: Readonly<Record<EventName, string>> = {
   'user.followed': 'a user follows you',
   'mirror.alarm': 'the sync of an upstream is paused (only to administrators)',
 }
-const eventNames = Object.keys(eventTexts) as EventName[]
+const eventNames = keysOf(eventTexts)
 
 /** The form fields of a webhook. */
 const WebhookFields = ({ webhook, withSecret }: { webhook?: Webhook; withSecret?: boolean }) => (

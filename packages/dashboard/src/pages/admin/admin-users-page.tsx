@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
 import { api } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
-import { ConfirmButton, ActionButton, ActionSelect, Field, Form, SearchField, Select } from '../../ui/form.tsx'
+import { ConfirmButton, ActionButton, ActionSelect, Field, Form, SearchField, Select, choice } from '../../ui/form.tsx'
 import { DataTable, Page, toNameColumn, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
 import { KeyTable, SessionTable, useKeys } from '../../ui/user-access.tsx'
@@ -130,7 +130,7 @@ const NewUser = () => (
   <Form
     card="Create a user"
     work={({ username = '', plan, role }) =>
-      api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] })
+      api.createUser({ username, plan: choice(plans, plan), role: choice(roleOptions, role) })
     }
     answer={({ username, key, keyExpiresAt }, close) => (
       <NewSecret label="The new key" text={key} expiresAt={keyExpiresAt} onDone={close}>

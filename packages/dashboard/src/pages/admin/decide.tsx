@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/preact-query'
 import { RefreshCw } from 'lucide'
-import { Form, TextArea, Select, unlessBusy } from '../../ui/form.tsx'
+import { Form, TextArea, Select, choice, unlessBusy } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { api } from '../../api.ts'
 import { useFilter } from '../../ui/address-choice.tsx'
@@ -19,7 +19,7 @@ export const Decide = <T extends string>(props: {
     <summary>
       Decide <span class="unseen">on {props.subject}</span>
     </summary>
-    <Form work={({ decision, note = '' }) => props.work(decision as T, note)} submit="Decide">
+    <Form work={({ decision, note = '' }) => props.work(choice(props.decisions, decision), note)} submit="Decide">
       <Select label="Decision" name="decision" options={props.decisions} />
       <TextArea label="Note" name="note" rows={2} maxLength={4000} hint={props.noteHint} />
     </Form>

@@ -51,8 +51,8 @@ function NewMirror() {
     api.addMirror({
       name: fields.name!,
       url: fields.url!,
-      kind: (fields.kind || undefined) as Exclude<(typeof kinds)[number][0], ''> | undefined,
-      mode: fields.mode as (typeof modes)[number][0],
+      kind: kinds.find(([kind]) => kind === fields.kind)?.[0] || undefined,
+      mode: modes.find(([mode]) => mode === fields.mode)?.[0],
       selected: fields.mode === 'selected' ? fields.selected?.split(/\s+/).filter(Boolean) : undefined,
       everySeconds: Number(fields.minutes) * 60,
       key: fields.key || undefined,

@@ -1,4 +1,4 @@
-import { type SearchFacets, searchControls } from '@skillstead/protocol'
+import { type SearchFacets, isOneOf, keysOf, searchControls } from '@skillstead/protocol'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Check, Field, Select } from '../../ui/form.tsx'
 import type { Chip } from './search-address.ts'
@@ -59,7 +59,7 @@ function Control({ filter, value, facets, change }: FilterProps & { filter: Filt
 }
 
 const toFacet = (facets: SearchFacets | undefined, name: string): SearchFacets['category'] =>
-  (facets && Object.hasOwn(facets, name) && facets[name as keyof SearchFacets]) || []
+  (facets && isOneOf(keysOf(facets), name) && facets[name]) || []
 
 const shownValuesMax = 6
 

@@ -102,12 +102,11 @@ const NewEntry = () => (
   </Form>
 )
 
-type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
-
 /** Scans a skill by its URL or its text, and shows the report. */
 function ScanForm() {
   const action = useAction(({ url, content }: Fields) => api.scanExternal(url ? { url } : { content }))
-  const report = action.result as Report | undefined
+  const { result } = action
+  const report = result && 'score' in result ? result : undefined
   return (
     <details class="card">
       <summary>Scan a skill</summary>

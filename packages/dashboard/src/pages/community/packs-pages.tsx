@@ -2,7 +2,7 @@ import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress, nodeUrl } from '../../addresses.ts'
 import { mayDo, useOwners, useRoleFor } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { SearchField, Field, Form, Select, TextArea, type Fields, ConfirmButton } from '../../ui/form.tsx'
+import { SearchField, Field, Form, Select, TextArea, choice, type Fields, ConfirmButton } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList, LoadedPage } from '../../ui/page.tsx'
 import { Count, Time, toCount, NameHeading, By, Badge, Copyable, Empty, UserLink } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
@@ -88,7 +88,7 @@ function NewPack() {
       slug: fields.slug || undefined,
       description: fields.description ?? '',
       skills: toMembers(fields.skills ?? ''),
-      visibility: fields.visibility as Visibility,
+      visibility: choice(visibilityOptions, fields.visibility),
       owner: fields.owner || undefined,
     })
     route(addresses.pack(slug))
@@ -139,8 +139,6 @@ const BudgetBar = ({ of: { fits, listingCharacters } }: { of: Pack['budget'] }) 
     </p>
   </section>
 )
-
-type Visibility = Pack['visibility']
 
 const visibilityOptions = [
   ['public', 'Public: all users and guests'],
@@ -216,7 +214,7 @@ function Change({ pack }: { pack: Pack }) {
       description: fields.description,
       // The form has no field for notes, so skills that stay in the pack keep theirs.
       skills: toMembers(fields.skills ?? '').map((member) => ({ ...member, note: notes.get(member.name) })),
-      visibility: fields.visibility as Visibility | undefined,
+      visibility: fields.visibility ? choice(visibilityOptions, fields.visibility) : undefined,
     })
   if (!mayDo(role, 'publish')) return null
   return (

@@ -1,4 +1,5 @@
 import '../../styles/requests.css'
+import { entriesOf } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { useAddress, toAddress } from '../../addresses.ts'
 import { Page, usePage, ItemList, Shown } from '../../ui/page.tsx'
@@ -194,7 +195,7 @@ const statusTitles: Readonly<Record<Status, string>> = {
   fulfilled: 'Fulfilled',
   closed: 'Closed',
 }
-const statuses = [['', 'All'], ...(Object.entries(statusTitles) as [Status, string][])] as const
+const statuses = [['', 'All'], ...entriesOf(statusTitles)] as const
 
 const votePagesMax = 5
 

@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/client'
+import { toFields } from '@skillstead/protocol'
 import { nodeUrl } from '../../addresses.ts'
 import { useData, api } from '../../api.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
@@ -97,7 +98,7 @@ function toValue(text: string): unknown {
 
 function toText(answer: unknown): string {
   if (answer === undefined) return 'Done. The answer has no content.'
-  const file = (answer as { body?: unknown } | null)?.body
-  const text = file instanceof Uint8Array ? new TextDecoder().decode(file) : JSON.stringify(answer, null, 2)
+  const { body } = toFields(answer)
+  const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(answer, null, 2)
   return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}\n… cut here` : text
 }

@@ -62,8 +62,7 @@ export async function searchDocs(q: string): Promise<readonly { href: string; ti
   const passages = await queries.ensureQueryData({ queryKey: ['docs', 'index'], queryFn: buildIndex })
   const all = passages.search(q, { combineWith: 'AND' })
   const found = (all.length > 0 ? all : passages.search(q)).slice(0, foundMax)
-  return found.map((one) => {
-    const { page, title, note, isSection } = one as unknown as Passage
+  return found.map(({ page, title, note, isSection }) => {
     return { href: `/docs/${page}${isSection ? `#${toAnchor(title)}` : ''}`, title, note }
   })
 }

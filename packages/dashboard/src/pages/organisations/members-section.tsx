@@ -2,7 +2,7 @@ import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
 import { api } from '../../api.ts'
 import { mayDo, type SectionProps } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, type Fields } from '../../ui/form.tsx'
+import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, choice, type Fields } from '../../ui/form.tsx'
 import { type Column, DataTable, toNameColumn, usePaged } from '../../ui/page.tsx'
 import { Badge, UserLink } from '../../ui/parts.tsx'
 
@@ -26,7 +26,7 @@ export function MembersSection({ organisation: { name: organisation, role }, may
   const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
   const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
   const invite = ({ username = '', role: given }: Fields) =>
-    api.putMember({ organisation, username, role: given as MemberRole })
+    api.putMember({ organisation, username, role: choice(roles, given) })
   const columns: readonly Column<Member>[] = [
     toNameColumn('User', ({ username }) => username, UserLink),
     {

@@ -1,6 +1,6 @@
 import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
-import { ActionButton, Check, Field, Form, Select, useAction, type Fields } from '../../ui/form.tsx'
+import { ActionButton, Check, Field, Form, Select, choice, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Notice, toCount } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -152,7 +152,7 @@ function toPolicy(fields: Record<string, string>): Policy {
   const when = fields.when === 'widens' ? 'widens' : 'always'
   return {
     approvals: fields.count ? { count: Number(fields.count), when, reviewers: list('reviewers') } : undefined,
-    verdict: (fields.verdict || undefined) as Policy['verdict'],
+    verdict: choice(verdicts, fields.verdict) || undefined,
     licenses: listOrNone('licenses'),
     withoutAccess: chosen('withoutAccess', accessKinds),
     hosts: listOrNone('hosts'),

@@ -1,8 +1,8 @@
-import { type Team, type TeamRole, teamRoles } from '@skillstead/protocol'
+import { type Team, teamRoles } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { ActionButton, ConfirmButton, Field, Form, Select, type Fields } from '../../ui/form.tsx'
+import { ActionButton, ConfirmButton, Field, Form, Select, choice, type Fields } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { NameLink, UserLink } from '../../ui/parts.tsx'
 import type { SectionProps } from '../../organisations.ts'
@@ -44,7 +44,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
   type Change = Omit<Parameters<typeof api.updateTeam>[0], 'organisation' | 'team'>
   const update = (change: Change) => api.updateTeam({ organisation, team: name, ...change })
   const addSkill = ({ skill = '', role }: Fields) =>
-    update({ add: { skills: [{ name: skill, role: role as TeamRole }] } })
+    update({ add: { skills: [{ name: skill, role: choice(teamRoles, role) }] } })
   const item = (children: ComponentChildren, what: string, remove: Change['remove']) => (
     <li key={what} class="row">
       {children}

@@ -1,4 +1,4 @@
-import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
+import { ciServices, isOneOf, keysOf, type TrustedPublisher } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
@@ -67,11 +67,11 @@ function TrustedIdentities({ owner }: { owner: string }) {
 
 function NewIdentity({ owner }: { owner: string }) {
   const [service, choose] = useState<string>('github')
-  const fields = service in claimFields ? claimFields[service as Service] : []
+  const fields = isOneOf(keysOf(claimFields), service) ? claimFields[service] : []
   const add = ({ skill, issuer = '', more = '', ...claims }: Fields) =>
     api.putTrustedPublisher({
       target: skill ? `${owner}/${skill}` : owner,
-      issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
+      issuer: services.find(([name]) => name === service)?.[1].issuer ?? issuer,
       claims: { ...onlyFilled(claims), ...readLines(more) },
     })
   return (

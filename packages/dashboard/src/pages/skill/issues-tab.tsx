@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
-import { Field, Form, Select, TextArea, type Fields } from '../../ui/form.tsx'
+import { Field, Form, Select, TextArea, choice, type Fields } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
@@ -14,7 +14,6 @@ const types = [
   ['question', 'A question'],
   ['security', 'A security problem'],
 ] as const
-type IssueType = (typeof types)[number][0]
 
 /** The issues of a skill, and a form to file one. */
 export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
@@ -23,7 +22,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
   const me = useMe()
   const [filed, setFiled] = useState(0)
   const file = async ({ type, title = '', body = '' }: Fields) => {
-    await api.createIssue({ name, type: type as IssueType, title, body })
+    await api.createIssue({ name, type: choice(types, type), title, body })
     setFiled(filed + 1)
     change({ page: undefined })
   }

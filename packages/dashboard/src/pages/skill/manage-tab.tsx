@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { site } from '../../site.ts'
-import { ConfirmButton, Field, Form, Select, TextArea, ActionButton, type Fields } from '../../ui/form.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, ActionButton, choice, type Fields } from '../../ui/form.tsx'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, Time, toCount, UserLink, NewSecret } from '../../ui/parts.tsx'
@@ -310,8 +310,7 @@ const roles = [
 /** The collaborators of a skill, and its transfer. */
 function HandOver({ name }: { name: string }) {
   const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
-  const add = ({ username = '', role }: Fields) =>
-    api.putCollaborator({ name, username, role: role as 'read' | 'write' })
+  const add = ({ username = '', role }: Fields) => api.putCollaborator({ name, username, role: choice(roles, role) })
   const transfer = ({ newOwner = '' }) => api.transferSkill({ name, newOwner })
   return (
     <>
