@@ -9,8 +9,8 @@ import type { SharedLimits } from '../storage/shared-limits.ts'
 export interface RevokedKeys {
   readonly ids: readonly string[]
   /**
-   * Whether the API keys and share links that were made with the revoked keys are revoked too. Otherwise their maker
-   * becomes `heir`: the key with which the first revoked key was made, or null.
+   * Whether the API keys and share links that were made with the revoked keys are revoked too. Otherwise `made_by` of
+   * these keys and links becomes `heir`: the key with which the key in the request was made; null if no key made it.
    */
   readonly withMade: boolean
   readonly heir: string | null
@@ -26,7 +26,7 @@ export interface AccountsContext extends StorageContext {
   readonly sharedLimits: SharedLimits | undefined
   /** Plan of new users. */
   readonly defaultPlan: PlanName
-  /** Whether an API key opens a session of the dashboard. */
+  /** Whether users may sign in to the dashboard with an API key (`POST /session`). */
   readonly localSignIn: boolean
   /**
    * Called in the transaction in which a user becomes a verified author or stops being a verified author. `at` is in

@@ -2,12 +2,15 @@ import { RegistryError, allowances, type AllowanceName } from '@skillstead/proto
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { SharedLimits } from '../storage/shared-limits.ts'
 
-/** Rate limits per network address. The limit of verifications is per user instead. */
+/**
+ * The names of the rate limits per network address. The limit of verifications is per user, and is counted elsewhere.
+ */
 type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
- * Rate limits per network address; results of evaluations are limited per user id instead. Counters are in memory.
- * Nodes that share a database count in one of its tables, by digests of the addresses; ended windows are deleted.
+ * Rate limits per network address. For evaluation results, callers pass a user id in place of an address. One node
+ * counts in memory. Nodes that share a database count in a table, by digests of the addresses; rows are deleted after
+ * the time window of their limit.
  */
 export interface AddressLimits {
   /**
@@ -21,7 +24,10 @@ export interface AddressLimits {
 
 /** Attempts at setup codes are counted per process: each node has its own code, and a new code after a restart. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
-/** A node leases only the point that a request needs, none in advance: the limits are small and rarely used. */
+/**
+ * A node leases the points that a request needs, or 1/`share` of the rest: so none in advance, because the limits are
+ * small and rarely used.
+ */
 const share = Number.MAX_SAFE_INTEGER
 
 /**
@@ -48,7 +54,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       .consume(`${address} ${subject}`)
       .then(
         () => 0,
-        // No more than the window: the limiter computes the time with a clock that may be set back.
+        // At most the length of the window: after the clock was set back, the limiter computes a longer wait.
         ({ msBeforeNext }: RateLimiterRes) => toRetrySeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
       )
   }

@@ -63,7 +63,8 @@ export const createApiKey: Operation<'createApiKey', StorageContext> = async (co
 }
 
 /**
- * As {@link createApiKey}, within a transaction. `secret` has the prefix and the hash of a key that was created before.
+ * As {@link createApiKey}, within a transaction. `secret` has the prefix and the hash of the key, whose text {@link
+ * createKey} returned.
  */
 export async function addApiKey(
   context: StorageContext,
@@ -103,9 +104,9 @@ export function requireOwnerOrFullName(field: string, text: string): void {
 }
 
 /**
- * POST /users/<username>/keys, for administrators: a key for a user who lost theirs. Throws `conflict` for a user who
- * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks. The key ends no later than the
- * administrator's own.
+ * POST /users/<username>/keys, for administrators: creates a key for a user who lost all keys. Throws `conflict` for a
+ * user who cannot sign in, and `forbidden` for scopes that the administrator's own key lacks. The key ends no later
+ * than the administrator's own key.
  */
 export const issueKey: Operation<'issueKey', StorageContext> = async (context, input, caller) => {
   const { username, name } = input
@@ -128,9 +129,9 @@ export const issueKey: Operation<'issueKey', StorageContext> = async (context, i
 }
 
 /**
- * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Only administrators revoke keys of other users. Throws `not_found`, also for keys that the caller
- * may not revoke.
+ * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that were made with it,
+ * directly or through other keys. Only administrators revoke keys of other users. Throws `not_found`, also for keys
+ * that the caller may not revoke.
  */
 export const deleteApiKey: Operation<'deleteApiKey', AccountsContext> = async (context, input, caller) => {
   const { userId, role } = requireAccount(caller)
@@ -144,7 +145,8 @@ export const deleteApiKey: Operation<'deleteApiKey', AccountsContext> = async (c
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
     await recordDeletion(trx, gone, { caller, at })
-    // A deleted key makes no further keys, so each round finds all keys that the keys of the previous round made.
+    // No more keys can be made with a deleted key, so each round finds all keys that were made with the keys of the
+    // previous round.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
       const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
@@ -201,8 +203,8 @@ async function insertLimitedKey(
 }
 
 /**
- * The API key with which a caller makes a key, a share link or a session, and its expiry in milliseconds since 1970.
- * `id` is null if the caller uses no key.
+ * The API key with which a caller makes another key, a share link or a session, and the expiry of that API key in
+ * milliseconds since 1970. `id` is null if the caller uses no key.
  */
 export interface Maker {
   readonly id: string | null
@@ -298,7 +300,7 @@ async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise
   }
 }
 
-/** The scopes in a stored list, which separates them by spaces; unknown words are left out. */
+/** Parses a stored list of scopes that are separated by spaces. Leaves out unknown words. */
 export function parseScopes(stored: string): Scope[] {
   return stored.split(' ').flatMap((word) => scopes.find((scope) => scope === word) ?? [])
 }
@@ -341,7 +343,7 @@ interface StoredSecret {
   readonly hash: string
 }
 
-/** Whether a text has the form and checksum of a key; needs no database. */
+/** Whether a text has the form and the checksum of a key. Does not look up whether the key exists. */
 export function isKey(text: string): boolean {
   if (!keyPattern.test(text)) return false
   const body = text.slice(4, 4 + bodyLength)

@@ -9,7 +9,7 @@ import { type AuditRow, parseJson, type Tables } from '../storage/tables.ts'
 
 type Filters = Input<'exportAudit'>
 
-/** GET /audit, for administrators: newest first. */
+/** GET /audit, for administrators: a page of the audit log, newest entry first. */
 export const listAudit: Operation<'listAudit', StorageContext> = async ({ database }, input) => {
   const matching = selectAudit(database.read, input)
   const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('seq', 'desc'), input)
@@ -59,7 +59,9 @@ export interface AuditPosition {
   readonly id: string
 }
 
-/** The audit entries of all nodes and CLI commands after a position, oldest first. */
+/**
+ * At most `limit` entries of the audit log after a position, oldest first. All nodes and CLI commands write to the log.
+ */
 export async function readAuditAfter(
   { database }: Pick<StorageContext, 'database'>,
   { seq }: AuditPosition,
@@ -77,8 +79,8 @@ export async function readAuditAfter(
 
 /**
  * The position in this database from which a follower of the audit log resumes. If the entries have other numbers than
- * before, as in a restored or imported database, the follower resumes after the entries that are not newer than its
- * last one. `end` means after the newest entry.
+ * when the follower read them, as in a restored or imported database, the follower resumes after the entries that are
+ * not newer than the last entry that it read. `end` means after the newest entry.
  */
 export async function resumeAudit({ database }: Pick<StorageContext, 'database'>, last: AuditPosition | 'end') {
   const newest = database.read.selectFrom('audit').select(['seq', 'id']).orderBy('seq', 'desc').limit(1)

@@ -94,7 +94,7 @@ export function createAuthenticator(
     if (database.isReadOnly) return
     const now = clock.now()
     const lastUsedAt = used.get(id)?.at ?? stored ?? -Infinity
-    // A last use in the future, from before the clock was set back, is replaced.
+    // Compares the absolute value: a time in the future, stored before the clock was set back, is replaced.
     if (Math.abs(now - lastUsedAt) < lastUsePrecisionMs) return
     used.set(id, { kind, at: now, first })
     writing ??= writeUses()
@@ -130,7 +130,7 @@ export function createAuthenticator(
   }
 }
 
-/** A use that is not stored yet; `first` is the user, if the key was not used before. */
+/** A use of a key or session that is not stored yet. `first` is the user of a key that was not used before. */
 interface Use {
   readonly kind: 'key' | 'session'
   readonly at: number

@@ -29,13 +29,13 @@ const states = {
   lost: 2,
 } as const
 
-/** If the first request is older than this, in milliseconds, its process is assumed to have ended. */
+/** Age of a running request, in milliseconds, from which its process is assumed to have ended. */
 const runningMs = 60_000
 
 /**
  * Claims an idempotency key for a request, or finds the response to the first request with the key. Throws
- * `idempotency_key_reused` if this request differs from the first one. Throws `conflict` while the first request is
- * running, and if it stored something but its response was lost: running the request again could store the same twice.
+ * `idempotency_key_reused` if this request differs from the first request. Throws `conflict` while the first request is
+ * running, and if the first request stored something but its response was lost: another run could store the same twice.
  */
 export async function beginIdempotent(
   context: Pick<AccountsContext, 'database' | 'clock'>,
@@ -48,7 +48,7 @@ export async function beginIdempotent(
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
     const lifeMs = stored?.status === states.running ? runningMs : answersKeptMs
-    // The absolute value, so that a key from before the clock was set back does not stay claimed.
+    // Compares the absolute value, so that a key that was claimed before the clock was set back does not stay claimed.
     if (stored && Math.abs(now - stored.created_at) < lifeMs) {
       if (stored.body_hash !== bodyHash) {
         throw new RegistryError(

@@ -347,7 +347,7 @@ async function applyMemberships(
 
 /**
  * Finds the organisation that a rule names, or creates it at the sign-in of its first member. Returns undefined if the
- * name is taken.
+ * name is reserved or is that of a user.
  */
 async function ensureOrganisation({ clock, defaultPlan }: AccountsContext, trx: WriteTransaction, name: string) {
   const found = await findOrganisation(trx, name)
@@ -383,7 +383,7 @@ async function applyRole(
   await recordAudit(trx, { caller: guest, action: 'organisation.member.put', subject, at, data })
 }
 
-/** Removes the memberships in organisations and teams that groups gave, except in the given ones. */
+/** Removes the memberships that groups gave, except those in the given organisations and teams. */
 async function removeLost(
   { clock }: StorageContext,
   trx: WriteTransaction,

@@ -67,8 +67,8 @@ export const putMember: Operation<'putMember', StorageContext> = async (context,
 }
 
 /**
- * DELETE /organisations/<name>/members/<username>: removes a member from the organisation and its teams, or an
- * invitation. Throws `conflict` for the last owner.
+ * DELETE /organisations/<name>/members/<username>: removes a member from the organisation and its teams, or withdraws
+ * an invitation. Throws `conflict` for the last owner.
  */
 export const deleteMember: Operation<'deleteMember', StorageContext> = async (context, input, caller) => {
   const { organisation, username } = input

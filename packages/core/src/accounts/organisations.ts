@@ -75,14 +75,14 @@ export const listOrganisations: Operation<'listOrganisations', StorageContext> =
   return { organisations: rows.map(toOrganisation), ...paging }
 }
 
-/** GET /organisations/<name>. */
+/** GET /organisations/<name>: shows an organisation. */
 export const showOrganisation: Operation<'getOrganisation', StorageContext> = async (
   context,
   { organisation },
   caller,
 ) => showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
 
-/** PATCH /organisations/<name>. */
+/** PATCH /organisations/<name>: changes the display name. */
 export const updateOrganisation: Operation<'updateOrganisation', StorageContext> = async (
   context,
   { organisation, displayName },
@@ -97,8 +97,8 @@ export const updateOrganisation: Operation<'updateOrganisation', StorageContext>
   })
 
 /**
- * DELETE /organisations/<name>: the name of the organisation stays reserved, because former names of skills that it
- * transferred contain the name. Throws `conflict` while the organisation owns skills, packs or quarantined versions.
+ * DELETE /organisations/<name>: deletes the organisation. Its name stays reserved, because former names of skills that
+ * it transferred contain the name. Throws `conflict` while the organisation owns skills, packs or quarantined versions.
  */
 export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext> = async (context, input, caller) => {
   const { organisation } = input
@@ -123,7 +123,7 @@ export const deleteOrganisation: Operation<'deleteOrganisation', StorageContext>
   })
 }
 
-/** Runs a change of an organisation in a transaction in which the caller's right was checked. */
+/** Checks that the caller has `right` in an organisation, and runs `work` in the same transaction. */
 export async function changeOrganisation<T>(
   context: StorageContext,
   { organisation, right }: { organisation: string; right: Right },
@@ -149,7 +149,7 @@ export async function findOrganisation(db: Kysely<Tables>, name: string): Promis
   return (await selectOrganisation(db, { name }))[0]
 }
 
-// Both queries are compiled once, because every publish of a member runs them.
+// `selectOrganisation` and `selectRole` are compiled once, because every publish of a member runs them.
 const selectOrganisation = compileQuery((db, param: Param<{ name: string }>) =>
   db
     .selectFrom('users')
@@ -166,13 +166,15 @@ const selectRole = compileQuery((db, param: Param<{ organisationId: string; user
     .where('user_id', '=', param('userId')),
 )
 
-/** The organisation with a name, if the caller has a right in it; undefined otherwise. */
+/** The organisation with a name, if the caller has the given right in it; undefined otherwise. */
 export async function findOwnOrganisation(db: Kysely<Tables>, name: string, caller: Caller, right: Right) {
   const row = await findOrganisation(db, name)
   return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
 
-/** Throws `forbidden` if the caller lacks a right in an organisation and is not an administrator of the node. */
+/**
+ * Throws `forbidden` if the caller lacks the given right in an organisation and is not an administrator of the node.
+ */
 export async function requireMemberRight(
   db: Kysely<Tables>,
   { id, username }: Pick<UserRow, 'id' | 'username'>,
@@ -185,7 +187,7 @@ export async function requireMemberRight(
   throw new RegistryError('forbidden', `This needs the role ${rolesWith(right).join(' or ')} in ${username}; ${own}.`)
 }
 
-/** Whether a user has a right in an organisation; false for guests. */
+/** Whether a user has the given right in an organisation; false for guests. */
 export async function hasMemberRight(db: Kysely<Tables>, organisationId: string, userId: string | null, right: Right) {
   const role = await findMemberRole(db, organisationId, userId)
   return role !== undefined && rightsByRole[role].includes(right)

@@ -18,8 +18,8 @@ export const sessionLifetimeMs = 12 * hourMs
 /** A session that is unused for this time ends. */
 export const sessionIdleMs = 4 * hourMs
 /**
- * Maximum number of sessions per API key, or per user of an identity provider. A further sign-in ends the oldest
- * session.
+ * Maximum number of sessions per API key, or per user of an identity provider. A sign-in beyond this number ends the
+ * oldest session.
  */
 const sessionsMax = 100
 
@@ -47,7 +47,7 @@ export const createSession: Operation<'createSession', AccountsContext> = async 
   return { expiresAt: toTimestamp(expiresAt), session: token }
 }
 
-/** Stores a session and returns its token. Ends the oldest session of a key or user that has the maximum number. */
+/** Stores a session and returns its token. Ends the oldest session of a key or user that has `sessionsMax` sessions. */
 export async function insertSession(
   trx: WriteTransaction,
   session: Pick<SessionRow, 'user_id' | 'key_id' | 'created_at' | 'expires_at'> &

@@ -24,10 +24,14 @@ const lifetimeMs = 10 * 60_000
 const addressPendingMax = 20
 /**
  * Maximum number of stored sign-in requests: each new request deletes the request that came this number of requests
- * earlier. A flood then neither fills the database nor blocks other programs, and no query has to count requests.
+ * earlier. So a flood of requests neither fills the database nor blocks the requests of other programs for long, and no
+ * query has to count requests.
  */
 const requestsMax = 100_000
-/** Letters without vowels, so that codes form no words (RFC 8628, section 6.1); 20 to the power of 8 codes. */
+/**
+ * The letters of user codes: no vowels, so that codes form no words (RFC 8628, section 6.1). There are 20 to the power
+ * of 8 codes.
+ */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const deviceCodePattern = /^[\w-]{43}$/
 
@@ -104,7 +108,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
       .updateTable('sign_ins')
       .set({ polled_at: now, interval_seconds: interval })
       .where('device_hash', '=', id)
-      // Of simultaneous polls on all nodes, one updates the row; the others are too early.
+      // Of simultaneous polls on all nodes, one updates the row; the other polls get `slow_down`.
       .where('polled_at', '=', row.polled_at)
       .where('interval_seconds', '=', row.interval_seconds)
       .executeTakeFirst(),
@@ -155,7 +159,7 @@ export async function sweepSignIns({ database, clock }: StorageContext): Promise
   })
 }
 
-/** Encrypts with the device code, 256 random bits that only the program has. */
+/** Encryption with the device code as key: 256 random bits that only the program has. */
 function toDeviceSecrets(deviceCode: string) {
   return createSecrets(Buffer.from(deviceCode, 'base64url'))
 }
@@ -167,7 +171,7 @@ async function createUserCode(trx: WriteTransaction): Promise<string> {
   }
 }
 
-/** Deletes the oldest pending sign-in request of an address that has the maximum number. */
+/** Deletes the oldest pending sign-in request of an address that has `addressPendingMax` of them. */
 async function dropOldestSignIn(trx: WriteTransaction, addressHash: string): Promise<void> {
   const oldest = trx
     .selectFrom('sign_ins')

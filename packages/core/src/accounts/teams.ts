@@ -23,7 +23,7 @@ export function findTeam(db: Kysely<Tables>, organisationId: string, name: strin
     .executeTakeFirst()
 }
 
-/** Adds a team. Throws `conflict` if the organisation has too many. */
+/** Adds a team. Throws `conflict` if the organisation has the maximum number of teams. */
 export async function insertTeam(
   context: StorageContext,
   trx: WriteTransaction,

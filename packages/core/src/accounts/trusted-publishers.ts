@@ -28,8 +28,8 @@ const tokenMsMax = 24 * hourMs
 const shownClaimMax = 500
 
 /**
- * GET /trusted-publishers: the identities of CI jobs that the caller trusts, or that an organisation trusts, for users
- * who administer it.
+ * GET /trusted-publishers: the identities of CI jobs that the caller trusts, or that an organisation trusts which the
+ * caller administers.
  */
 export const listTrustedPublishers: Operation<'listTrustedPublishers', StorageContext> = async (
   context,
@@ -128,8 +128,7 @@ async function endKeysOf(trx: WriteTransaction, { owner_id, target, issuer, clai
     const proven = parseJson(identity!)
     const fits = Object.entries(parseJson(claims)).every(([name, pattern]) => {
       const value = proven.claims[name]
-      // A value of the maximum length may have been cut, so that it no longer shows whether it fits: its key is deleted
-      // too.
+      // A value of the maximum length may have been cut. Whether the full value fits is unknown, so the key is deleted.
       return value !== undefined && (value.length >= shownClaimMax || matchesExactly(pattern, value))
     })
     return proven.issuer === issuer && fits && limited_to!.split(' ').some((allowed) => covers(target, allowed))
@@ -199,9 +198,10 @@ interface PublishingKey {
 }
 
 /**
- * Creates an API key with which an identity may publish the part of `target` that trusts it, for 15 minutes. `target`
- * is an owner or the full name of a skill. The job must name its target, because any user can trust jobs of other
- * users. Requests with the key act as the owner of the skills. Throws `forbidden`.
+ * Creates an API key with which a CI job may publish for 15 minutes. `target` is an owner or the full name of a skill;
+ * the key is limited to what within `target` trusts the identity of the job. The job must name its target, because any
+ * user can trust jobs of other users. Requests with the key act as the owner of the skills. Throws `forbidden` if
+ * nothing within `target` trusts the identity, or if the token was used before.
  */
 export async function exchangeIdentity(
   context: StorageContext,
@@ -221,7 +221,8 @@ export async function exchangeIdentity(
     if (wanted.length === 0) throw new RegistryError('forbidden', describeMisfit(target, rows, claims))
     const userId = wanted[0]!.owner_id
     const hash = hashToken(`${issuer}\n${tokenId}`)
-    // The check of the token's times allows this difference between the clocks of the issuer and this node.
+    // One minute longer than the token is valid: the check of its times allows this difference between the clocks of
+    // the issuer and this node.
     if (!(await addRow(trx, 'used_states', { hash, expires_at: proven.expiresAt + minuteMs })))
       throw new RegistryError('forbidden', 'This token was exchanged before. Ask your CI for a new one.')
     const identity = toIdentity(issuer, wanted, claims)
@@ -328,8 +329,8 @@ function describeMisfit(target: string, rows: readonly TrustedPublisherRow[], cl
 }
 
 /**
- * Whether an identity that is trusted for `trusted` may publish `target` or some skill of it. Both are an owner or the
- * full name of a skill.
+ * Whether an identity that is trusted for `trusted` may publish `target` or some skill of it. `trusted` and `target`
+ * are each an owner or the full name of a skill.
  */
 function covers(trusted: string, target: string): boolean {
   return trusted === target || target.startsWith(`${trusted}/`) || trusted.startsWith(`${target}/`)
@@ -342,8 +343,8 @@ function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[
 }
 
 /**
- * The identity that is stored with a key: the issuer, and the claims that the trusted identities name. They become
- * public with each version that the key publishes.
+ * The identity that is stored with a key: the issuer, and the claims that the trusted identities name. This identity
+ * becomes public with each version that the key publishes.
  */
 function toIdentity(issuer: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
@@ -374,8 +375,8 @@ function refuseWideClaims(issuer: string, claims: Readonly<Record<string, string
 }
 
 /**
- * Whether a value or pattern fits only jobs of one owner: `repo:*` and `acme*` fit strangers; `acme/*`, `repo:acme/*`
- * and `organization:acme:*` do not.
+ * Whether a value or pattern fits only jobs of one owner: `repo:*` and `acme*` also fit jobs of strangers; `acme/*`,
+ * `repo:acme/*` and `organization:acme:*` do not.
  */
 function isNarrow(value: string): boolean {
   const star = value.indexOf('*')

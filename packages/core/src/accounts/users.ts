@@ -15,7 +15,7 @@ import { createKey, insertKey, requireMaker } from './api-keys.ts'
 import { getPerson, getUserByName } from './find-user.ts'
 import { hasRow } from '../storage/table-rows.ts'
 
-/** GET /users, for administrators: ordered by name. */
+/** GET /users, for administrators: a page of users and organisations, ordered by name. */
 export const listUsers: Operation<'listUsers', StorageContext> = async (context, input) => {
   const { claimed } = input
   const typed = input.q.trim().toLowerCase()
@@ -35,7 +35,7 @@ export const listUsers: Operation<'listUsers', StorageContext> = async (context,
 export const createUser: Operation<'createUser', AccountsContext> = async (context, input, caller) =>
   context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 
-/** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
+/** POST /setup: creates the first user, as {@link createUser} does. Throws `conflict` if the node has a user. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   return context.database.writer.write(async (trx) => {
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
@@ -68,7 +68,10 @@ async function insertUserWithKey(
   return { ...toUser(user), key, keyExpiresAt: expiresAt }
 }
 
-/** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
+/**
+ * PATCH /users/<username>, for administrators: changes the plan or the role, or disables or enables the user. The last
+ * administrator cannot be demoted or disabled.
+ */
 export const updateUser: Operation<'updateUser', StorageContext> = async (context, input, caller) => {
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
@@ -114,8 +117,8 @@ const selectById = compileQuery((db, param: Param<{ id: string }>) =>
 type NewUser = Pick<UserRow, 'username' | 'plan' | 'role' | 'kind'> & { readonly now: number }
 
 /**
- * Creates a user or an organisation. With `mayClaim`, the name may be that of an imported author, whose namespace is
- * then handed over. Throws `name_taken`.
+ * Creates a user or an organisation. With `mayClaim`, the name may be that of an imported author, whose namespace the
+ * new user takes over. Throws `name_taken`.
  */
 export async function claimName(
   trx: WriteTransaction,

@@ -4,7 +4,7 @@ import { type ListedVerification, toTimestamp, type Verification } from '@skills
 import { invalidField } from '../kernel/field-errors.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 
-/** The form of a verification for the user who requested it. */
+/** Converts a stored verification to the response for the user who requested it. */
 export function toVerification(row: VerificationRow): Verification {
   return {
     id: row.id,
@@ -16,7 +16,10 @@ export function toVerification(row: VerificationRow): Verification {
   }
 }
 
-/** The form of a verification in a list: with the user, the proof and the note of an administrator or a check. */
+/**
+ * Converts a stored verification to its entry in a list, which adds the user, the proof, and the note of the
+ * administrator or check that decided.
+ */
 export function toListedVerification(row: VerificationRow & { username: string }): ListedVerification {
   const { username, proof, note } = row
   return { ...toVerification(row), username, proof, note, createdAt: toTimestamp(row.created_at) }
@@ -41,7 +44,7 @@ export function toWellKnown(domain: string): string {
 }
 
 /**
- * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
+ * Converts a proof to the canonical form in which it is stored and compared. Throws `invalid_request` about the field
  * `proof`.
  */
 export function normalizeProof(method: ProofMethod, proof: string): string {

@@ -28,8 +28,8 @@ const perDayMax = allowances.verification.limit
 
 /**
  * POST /users/<username>/verify, for the caller's own account. Sending the same proof again requests another check;
- * another proof replaces the pending proof of that method. Throws `forbidden`, `invalid_request` that names the proof,
- * `rate_limited`.
+ * another proof replaces the pending proof of the same method. Throws `forbidden`, `rate_limited`, and
+ * `invalid_request` about the field `proof`.
  */
 export const verifyAuthor: Operation<'verifyAuthor', AccountsContext> = async (context, input, caller) => {
   const { id: userId, username } = await getUserByName(context, input.username)
@@ -149,8 +149,8 @@ type VerificationStatus = VerificationRow['status']
 type VerificationDecision = 'verified' | 'rejected'
 
 /**
- * Transitions that an administrator may make. An administrator can revoke a domain or a GitHub account, but not confirm
- * it.
+ * Transitions that an administrator may make. An administrator can revoke the verification of a domain or a GitHub
+ * account, but not confirm it.
  */
 const decisions: Record<ProofMethod, Record<VerificationStatus, readonly VerificationDecision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
@@ -187,7 +187,10 @@ function refuseDecision({ method, status }: VerificationRow, wanted: Verificatio
   return new RegistryError('invalid_transition', detail)
 }
 
-/** Completes or revokes a verification, and updates everything that depends on it. */
+/**
+ * Stores that a verification is verified or rejected. If it becomes verified or was verified, calls
+ * `onVerificationChange`.
+ */
 async function settleVerification(
   context: AccountsContext,
   trx: WriteTransaction,
@@ -335,7 +338,8 @@ async function findMissingInFile(context: AccountsContext, row: VerificationRow,
 
 /**
  * The reason why a proof could not be read: the message of an error of the registry's HTTP client, which reveals no
- * internals. Other errors are rethrown, also the error that this node shuts down, which says nothing about the proof.
+ * internals. Rethrows other errors, including the error of a node that shuts down, because they do not concern the
+ * proof.
  */
 function toMissReason(error: unknown): string {
   if (error instanceof RegistryError && error.code !== 'shutting_down') return error.message

@@ -24,7 +24,9 @@ function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | '
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }
 
-/** The methods by which users are verified, ordered by name, by user id. Users who are not verified are absent. */
+/**
+ * Maps user ids to the methods by which the users are verified, sorted by name. Users who are not verified are absent.
+ */
 export async function readVerifiedMethods(db: Kysely<Tables>, userIds: readonly string[]) {
   const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods

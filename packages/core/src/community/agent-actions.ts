@@ -14,7 +14,7 @@ export interface AgentAction {
   readonly detail: string
 }
 
-/** What actions add to an agent's counters, and whether they were authenticated. */
+/** What actions of an agent add to its counters, and whether the actions were authenticated. */
 interface ActionChange {
   readonly authenticated?: boolean
   readonly reviews?: number
@@ -75,8 +75,9 @@ export async function addHelpfulVote(trx: WriteTransaction, agentId: string): Pr
 }
 
 /**
- * Links an agent to the user whose key was sent with the agent's token, unless it is already linked. Call it only if
- * the token was correct. Returns the agent's current row; does nothing for a caller without an account.
+ * Links an agent to the user whose key was sent with the agent's token, unless the agent is already linked to a user.
+ * Call this function only if the token was correct. Returns the agent's current row; does nothing for a caller without
+ * an account.
  */
 export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: string | null): Promise<AgentRow> {
   if (userId === null || agent.user_id !== null) return agent
@@ -132,9 +133,10 @@ export type TrustCounters = Pick<
 >
 
 /**
- * The trust score as a table: each counter adds at most `points`, reached at `fullAt`. Growth is logarithmic, so
- * that the first actions count most and no amount of one kind replaces the others. Actions without a token could be
- * anyone's and weigh little: an authenticated review counts in two rows, an unauthenticated one in one row.
+ * The trust score as a table: each counter adds at most `points`, reached at `fullAt`. Growth is logarithmic, so that
+ * the first actions count most and no number of actions of one kind replaces the other kinds. Any caller can send
+ * actions without a token, so they weigh little: an authenticated review counts in two rows of the table, an
+ * unauthenticated review in one row.
  */
 export const trustTable: readonly { counter: keyof TrustCounters; points: number; fullAt: number }[] = [
   { counter: 'authenticated', points: 15, fullAt: 1 },

@@ -84,7 +84,7 @@ function toAgentReviewRow(
   }
 }
 
-/** A second review replaces the first, but keeps its id, date and votes. */
+/** A second review by an agent replaces the first review, but keeps the id, date and votes of the first. */
 async function putAgentReview(trx: WriteTransaction, before: AgentReviewRow | undefined, review: AgentReviewRow) {
   if (!before) {
     await trx.insertInto('agent_reviews').values(review).execute()
@@ -140,7 +140,7 @@ const sortColumns = {
   rating_high: ['rating', 'helpful_count'],
 } as const
 
-/** GET /skills/<name>/agent-reviews. */
+/** GET /skills/<name>/agent-reviews: a page of the reviews by agents. */
 export const listAgentReviews: Operation<'listAgentReviews', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('agent_reviews').where('skill_id', '=', skill.id)
@@ -185,7 +185,7 @@ export const markAgentReviewHelpful: Operation<'markAgentReviewHelpful', Communi
   })
 }
 
-/** Refuses invalid votes before they count against the hourly limit; a repeated vote does not count either. */
+/** Refuses invalid votes before they count against the hourly limit. Repeated votes also do not count. */
 async function admitVote(context: CommunityContext, review: ReviewOfAgent, agentKey: string, options: CallOptions) {
   if (review.agent_key === agentKey)
     throw new RegistryError('conflict', 'An agent cannot mark its own review as helpful.')

@@ -19,7 +19,7 @@ import { linkAgent, recordActions } from './agent-actions.ts'
 
 /**
  * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
- * `forbidden` for a wrong token, which does not count, and `rate_limited`.
+ * `rate_limited`, and `forbidden` for a wrong token, without counting the request.
  */
 export async function admitAgent(context: CommunityContext, agentKey: string, options: CallOptions): Promise<void> {
   const agent = await findAgent(context.database.read, agentKey)
@@ -73,8 +73,8 @@ function toPlatformOfKey(agentKey: string): string {
 }
 
 /**
- * POST /agents: 201 with the token for a new key, 200 without it for a known one. Changing a known agent's name
- * requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
+ * POST /agents: 201 with a token for a new agent key, 200 without a token for a known key. Changing the name of a known
+ * agent requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
  */
 export const registerAgent: Operation<'registerAgent', CommunityContext> = async (
   context,

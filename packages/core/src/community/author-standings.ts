@@ -66,7 +66,7 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
   else if (row) await upsertStandings(trx, rows).execute()
 }
 
-/** These queries are compiled once, because every publish changes one standing. */
+/** `selectStanding` and `upsertOne` are compiled once, because every publish changes one standing. */
 const selectStanding = compileQuery((db, param: Param<{ userId: string }>) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', param('userId')),
 )

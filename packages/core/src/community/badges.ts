@@ -40,7 +40,7 @@ export function toBadges({ facts, verified }: { facts: Facts; verified: readonly
   return badges.filter((badge) => badge.isEarned(facts, verified)).map(({ id }) => id)
 }
 
-/** Adds new badges of a user and removes those that are no longer earned; runs no query if nothing changed. */
+/** Adds new badges of a user and removes badges that are no longer earned. Runs no query if nothing changed. */
 export async function settleBadges(
   trx: WriteTransaction,
   userId: string,

@@ -83,7 +83,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
     }
   }
 
-  /** Collects counts for the next flush, also counts that a flush could not write. */
+  /** Collects counts for the next flush, including counts that a previous flush could not write. */
   function gather(add: (to: Gathered) => void): void {
     add(gathered)
     timer ??= setTimeout(() => void flush(), flushMs)

@@ -26,7 +26,7 @@ import type { CommunityContext } from './community-context.ts'
 
 /**
  * POST /external, for administrators: adds a skill to the index of external skills, or updates the given fields of an
- * indexed one, and schedules a scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
+ * indexed skill, and schedules a scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
  */
 export const addExternal: Operation<'addExternal', AccountsContext> = async (context, input, caller) => {
   const source = parseSource(input.url)
@@ -45,7 +45,7 @@ export const addExternal: Operation<'addExternal', AccountsContext> = async (con
   })
 }
 
-/** DELETE /external/<id>, for administrators. */
+/** DELETE /external/<id>, for administrators: removes a skill from the index of external skills. */
 export const deleteExternal: Operation<'deleteExternal', StorageContext> = async (context, { id }, caller) => {
   await context.database.writer.write(async (trx) => {
     const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
@@ -123,7 +123,10 @@ function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
   }
 }
 
-/** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
+/**
+ * POST /external/scan: scans submitted content, or the content at a URL. Stores the result for a URL with the skill, if
+ * the skill is indexed.
+ */
 export const scanExternal: Operation<'scanExternal', CommunityContext> = async (context, input) => {
   const report = await scanInput(context, input)
   if (input.format !== 'sarif') return report
@@ -176,7 +179,7 @@ function toScannedPath(address: string): string {
 }
 
 const topic = 'external.scan'
-/** After the last retry, the skill stays in the index without a scan. */
+/** Delays before the retries of a failed scan. After the last retry, the skill stays in the index without a scan. */
 const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs, 6 * hourMs]
 
 /** Schedules the scan of an indexed skill; at most one is pending per skill. */
@@ -278,8 +281,8 @@ function decodeWithMark(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Whether a candidate is the root SKILL.md of a repository and has another name than the requested one: it must not be
- * returned for every name that a caller asks for.
+ * Whether a candidate is the root SKILL.md of a repository and has another name than the requested skill: the file must
+ * not be returned for every name that a caller requests.
  */
 function isOtherSkill({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
   if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
@@ -288,7 +291,7 @@ function isOtherSkill({ rootIfNamed, candidates }: ExternalSource, candidate: st
 }
 
 /**
- * Reads the SKILL.md at a URL without a registry, with the same restrictions: public hosts only, unless `options` allow
+ * Reads the SKILL.md at a URL for callers without a registry. Reads from public hosts only, unless `options` allow
  * other networks. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
  */
 export async function readExternalText(url: string, options: OutgoingOptions = {}) {

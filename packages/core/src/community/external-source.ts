@@ -167,7 +167,7 @@ function isGithubRepository(text: string): boolean {
   return /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)
 }
 
-/** The location of an external skill, the same for every notation of it. */
+/** The location of an external skill. Every notation of a location gives the same values. */
 export interface ExternalSource {
   readonly registry: 'skills.sh' | 'github'
   readonly name: string
@@ -176,9 +176,12 @@ export interface ExternalSource {
   readonly url: string
   /** The repository's URL in lower case; '' if there is none. */
   readonly repoUrl: string
-  /** Raw URLs of its SKILL.md, most likely first. */
+  /** Raw URLs at which the skill's SKILL.md may be, most likely first. */
   readonly candidates: readonly string[]
-  /** The last candidate is the repository's root file, which only counts if it has this name in its frontmatter. */
+  /**
+   * If set, the last candidate is the SKILL.md in the root of the repository, which counts only if its frontmatter has
+   * this name.
+   */
   readonly rootIfNamed?: string
 }
 
@@ -284,7 +287,7 @@ function parseSourceUrl(text: string): SourceUrl {
   if (scheme === undefined || authority === undefined)
     throw refuseSourceUrl('must be a URL that begins with https://, or a source such as owner/repo@skill')
   if (!/^https?$/i.test(scheme)) throw refuseSourceUrl('must begin with https:// or http://')
-  // The URL parser skips further slashes, and takes the first segment as host.
+  // In `https:///a`, the URL parser would skip the third slash, and take `a` as the host.
   if (authority === '') throw refuseSourceUrl('must have its host directly after the two slashes')
   if (authority.includes('@')) throw refuseSourceUrl('must not contain a username or password')
   if (authority.includes('%')) throw refuseSourceUrl('must not contain percent-encoding in its host')

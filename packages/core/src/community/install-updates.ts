@@ -163,7 +163,10 @@ function toUpdate(
   }
 }
 
-/** Agents trust these sentences as the registry's, so text by authors is in separate fields of the response. */
+/**
+ * Agents trust these sentences, because they come from the registry. So text by authors is in separate fields of the
+ * response.
+ */
 const updateMessages: { [K in UpdateReason]: (installed: InstalledSkill) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>

@@ -142,7 +142,7 @@ const selectOffered = compileListQuery(
       .where(offered),
 )
 
-/** The full names, by id, of skills that may be offered to these users, without the users' own forks. */
+/** The full names, by id, of skills that may be offered to the given users, without the users' own forks. */
 export async function keepOffered(
   { database }: StorageContext,
   skillIds: readonly string[],
@@ -152,7 +152,10 @@ export async function keepOffered(
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }
 
-/** The agent and the caller of a heartbeat. Their own stored skills do not count as those of similar agents. */
+/**
+ * The agent and the caller of a heartbeat. The skills of this agent, and of agents of the same users, do not count as
+ * skills of similar agents.
+ */
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet

@@ -13,7 +13,7 @@ import { isListedRow, publicCondition } from '../visibility/conditions.ts'
 type Recommendation = HeartbeatResult['recommendations'][number]
 
 const recommendationsMax = 10
-/** Maximum number of candidates that are examined: far more than are returned, since private ones are left out. */
+/** Maximum number of candidates that are examined: far more than are returned, since private skills are left out. */
 const candidatesMax = 200
 
 /** The score ranges of the sources: agents first, then packs, then popularity. */
@@ -24,8 +24,8 @@ const bands = {
 } as const
 
 /**
- * Skills that fit the installed ones, best first. All are public and safe. Of the skills of similar agents, only those
- * that agents of several users have are suggested, so that no caller learns what a certain agent has.
+ * Skills that fit the installed skills, best first. All suggested skills are public and safe. A skill of similar agents
+ * is suggested only if agents of several users have it, so that no caller learns what a certain agent has.
  */
 export async function recommend(context: StorageContext, installed: readonly KnownSkill[], asker: Asker) {
   const has = new Set(installed.map(({ id }) => id))
@@ -105,7 +105,9 @@ interface Suggestion {
   readonly pack?: { readonly slug: string; readonly name: string }
 }
 
-/** The number of installed skills by which agents are compared: the rarest ones, which distinguish agents best. */
+/**
+ * Maximum number of installed skills by which agents are compared: the rarest skills, which distinguish agents best.
+ */
 const comparedMax = 20
 const sharedRowsMax = 2000
 const setRowsMax = 2000
@@ -132,7 +134,7 @@ async function suggestFromAgents(context: StorageContext, installed: readonly Kn
   return suggestWhatTheyHave(context, similar, new Set(installed.map(({ id }) => id)))
 }
 
-/** Weighs the rarest shared skills: a rare skill in common says more about two agents than a popular one. */
+/** Weighs the rarest installed skills: a rare skill in common says more about two agents than a popular skill. */
 function weighRarestSkills(installed: readonly KnownSkill[], { stored }: Asker): Map<string, number> {
   const chosen = new Map<string, number>()
   let rows = 0
@@ -161,7 +163,7 @@ const selectAgentsWith = compileListQuery((db, param: Param<{ skillIds: Iterable
     .limit(sql.lit(sharedRowsMax)),
 )
 
-/** The agents of other users that share a skill. One agent per user, since a user can register any number. */
+/** The agents of other users that share a skill. One agent per user, since a user can register any number of agents. */
 async function findSimilar(
   { database }: StorageContext,
   weights: ReadonlyMap<string, number>,
@@ -238,7 +240,7 @@ interface InstalledPack {
   readonly installedIds: string[]
 }
 
-/** Other skills of the packs that contain most of the installed ones. */
+/** Skills that are not installed, from the packs that contain the most installed skills. */
 async function suggestFromPacks({ database }: StorageContext, installed: readonly KnownSkill[]) {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
   const packs = groupByPack(await selectHoldings(database, { skillIds: names.keys() }))

@@ -33,7 +33,7 @@ export const showReputation: Operation<'getReputation', StorageContext> = async 
   return toReputation(standing, rank, await readBadges(db, [user.id]))
 }
 
-/** The number of authors on the leaderboard; with `above`, those with a higher score. */
+/** The number of authors on the leaderboard; with `above`, only authors with a higher score. */
 async function countAuthors(db: Kysely<Tables>, { above }: { above?: number } = {}): Promise<number> {
   const all = db
     .selectFrom('standings')
@@ -95,7 +95,7 @@ export const listAuthors: Operation<'getLeaderboard', StorageContext> = async (c
     .execute()
   const userIds = rows.map(({ user_id }) => user_id)
   const earned = await readBadges(db, userIds)
-  // The first authors of a page may share their rank with the last of the previous page.
+  // The first authors of a page may share their rank with the last authors of the previous page.
   let rank = rows[0] ? 1 + (await countAuthors(db, { above: rows[0].score })) : 0
   const entries = rows.map((row, i) => {
     if (i > 0 && row.score !== rows[i - 1]!.score) rank = offset + i + 1
@@ -115,7 +115,10 @@ interface Drift {
 
 type Counted = Credits & Pick<SkillRow, 'portable'>
 
-/** Computes every reputation from scratch and returns where the incrementally updated ones differ. */
+/**
+ * Computes every reputation from scratch. Returns the reputations that differ from the stored, incrementally updated
+ * values.
+ */
 export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
   const { computed, skills } = await computeStandings(db)
   const stored = await db.selectFrom('standings').selectAll().execute()
@@ -150,7 +153,7 @@ export async function recomputeStandings(trx: WriteTransaction, at: number): Pro
 
 const pageSize = 500
 
-/** Standings of all users that have one, by id, and the skills whose stored credits are wrong. */
+/** The computed standings by user id, of all users with a standing, and the skills whose stored credits are wrong. */
 async function computeStandings(db: Kysely<Tables>) {
   const credits = await countCredits(db)
   const sums = new Map<string, Facts>()

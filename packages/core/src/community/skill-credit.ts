@@ -52,8 +52,8 @@ export function changeStanding(
 }
 
 /**
- * Recounts other users' contributions to a skill after a transfer: those of the new owner no longer count, and those of
- * the old owner now do. The standings of the owners are not changed.
+ * Recounts other users' contributions to a skill after a transfer: contributions of the new owner no longer count, and
+ * contributions of the former owner count from now on. The standings of the owners are not changed.
  */
 export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
   const credits = (await countCredits(trx, skillId)).get(skillId)!
@@ -66,7 +66,7 @@ function toSkillAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
 
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
-/** The neutral rating. A review is worth the half stars of its rating above or below the neutral one. */
+/** The neutral rating. The points of a review are the half stars of its rating above or below the neutral rating. */
 const neutralRating = 3
 const unitsPerStar = 2 * pointUnits
 /**
@@ -75,7 +75,7 @@ const unitsPerStar = 2 * pointUnits
  */
 const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
 
-/** Counts other users' stars and reviews, each user once, of one skill or of all skills that have any. */
+/** Counts other users' stars and reviews, each user once, of one skill or of all skills that have stars or reviews. */
 export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
   const counts = await countReviewCredits(db, { skillId })
   if (skillId !== undefined && !counts.has(skillId)) counts.set(skillId, noCredits)
@@ -85,9 +85,9 @@ export async function countCredits(db: Kysely<Tables>, skillId?: string): Promis
 }
 
 /**
- * The review part of {@link countCredits}. Of each user, one review per skill counts: their own, else the first by one
- * of their agents. Anyone can register agents, so reviews by agents that are linked to no user do not count. With
- * `reviewerId`, only reviews by this user and the user's agents are counted.
+ * The review part of {@link countCredits}. Of each user, one review per skill counts: the user's own review, else the
+ * first review by an agent of the user. Anyone can register agents, so reviews by agents that are linked to no user do
+ * not count. With `reviewerId`, only reviews by this user and the user's agents are counted.
  */
 async function countReviewCredits(db: Kysely<Tables>, of: { skillId?: string | undefined; reviewerId?: string }) {
   const rows = await db
@@ -107,7 +107,7 @@ async function countReviewCredits(db: Kysely<Tables>, of: { skillId?: string | u
   return new Map(rows.map((row) => [row.id, toCredits(row)]))
 }
 
-/** The reviews per user and skill, ranked so that the one that counts comes first. */
+/** The reviews per user and skill, ranked so that the review that counts comes first. */
 function rankReviews(db: Kysely<Tables>, { skillId, reviewerId }: Parameters<typeof countReviewCredits>[1]) {
   const byUsers = db
     .selectFrom('reviews')

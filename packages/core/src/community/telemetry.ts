@@ -30,7 +30,7 @@ interface InstallBatch {
 /**
  * Records installs in a journal, the table `install_journal`. All installs that wait for the next commit form one row,
  * so an install costs a part of a small row and survives a crash. No two nodes write the same row, and on PostgreSQL
- * they do not wait for each other. Twice a second, one node adds the rows of all nodes to the counters.
+ * nodes do not wait for each other. Twice a second, one node adds the rows of all nodes to the counters.
  */
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
@@ -92,8 +92,8 @@ export class InstallTelemetry implements Telemetry {
         })
       }
     } catch (error) {
-      // If the writer failed before it took the batch, close the batch here: otherwise its next caller would get the
-      // old error.
+      // If the writer failed before it took the batch, close the batch here: otherwise later installs would join the
+      // batch and get the old error.
       if (this.#open === batch) this.#open = undefined
       throw error
     }
@@ -126,8 +126,8 @@ export class InstallTelemetry implements Telemetry {
 }
 
 /**
- * Minimum time in milliseconds between two runs of all nodes. A node that is refused asks again, because the other node
- * may end.
+ * Minimum time in milliseconds between two runs of {@link foldJournal} on any nodes. A node that must wait tries again,
+ * because the node that ran last may end.
  */
 const turnMs = 400
 
@@ -146,7 +146,7 @@ const rowsMax = 1000
 async function foldJournal(parts: CountingParts): Promise<void> {
   const { dialect, read, writer } = parts.database
   for (let taken = rowsMax; taken === rowsMax;) {
-    // Every start and shutdown checks the journal; only if it has rows is the write lock needed.
+    // Every start and shutdown checks the journal without the write lock, which is needed only if the journal has rows.
     const waiting = await read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
     if (!waiting) return
     const grouped = await writer.write(async (trx) => {

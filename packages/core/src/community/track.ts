@@ -84,9 +84,9 @@ interface InRepository {
 
 /**
  * Counts an install of a skill in the index of external skills. An unknown GitHub skill is added to the index and gets
- * a stub on this node. Each address may add a limited number of skills per hour; installs of further unknown skills are
- * accepted but not stored. Returns the skill or stub of this node, or null. Throws `invalid_request` that names
- * `repoUrl`.
+ * a stub on this node. Each address may add a limited number of skills per hour; beyond the limit, installs of unknown
+ * skills are accepted but not stored. Returns the skill or stub of this node, or null. Throws `invalid_request` that
+ * names `repoUrl`.
  */
 async function recordExternalInstall(
   context: CommunityContext,
@@ -98,7 +98,7 @@ async function recordExternalInstall(
   const repository = parseRepoUrl(repoUrl ?? '')
   if (!repository)
     throw invalidField('repoUrl', 'must be the URL of a GitHub repository, such as https://github.com/owner/repo')
-  // No character of the name may be part of a skill name.
+  // The reported name has no character that a skill name may contain.
   if (name === '') return null
   return recordInRepository(context, { ...repository, name }, options)
 }
@@ -154,8 +154,8 @@ function toExternalUrl({ repoUrl, name }: InRepository): string {
 }
 
 /**
- * The public skill of this registry with this name in the namespace of the repository's owner, if its field
- * `repository` names the same repository; else null.
+ * The public skill of this registry that has the given name in the namespace of the repository's owner, if the skill's
+ * field `repository` names the same repository; else null.
  */
 async function findLocalSkill(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db

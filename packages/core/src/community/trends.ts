@@ -28,7 +28,7 @@ export function toHour(epochMs: number): number {
 /** Installs by skill id, and the hour in which they happened. */
 interface HourOfInstalls {
   readonly hour: number
-  /** The hour with which the windows of every period end. */
+  /** The hour with which the current windows of every period end. */
   readonly now: number
   readonly counts: ReadonlyMap<string, number>
 }
@@ -73,7 +73,7 @@ async function addToTrends(trx: WriteTransaction, dialect: Dialect, { hour, now,
 }
 
 /**
- * Moves the windows of a period from one hour to a later one: adds and subtracts the installs of the hours that enter
+ * Moves the windows of a period from one hour to a later hour: adds and subtracts the installs of the hours that enter
  * and leave a window.
  */
 async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
@@ -273,7 +273,9 @@ async function isSmallCategory({ database }: StorageContext, category: string): 
   return (await countRows(database.read.selectFrom(rows.as('skills')))) < smallCategorySkills
 }
 
-/** Moves the windows of a period to the current hour, even without installs. */
+/**
+ * Moves the windows of every period to the current hour if those of `period` are not current, even without installs.
+ */
 export async function rollTrendsToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {

@@ -19,7 +19,7 @@ import type { Database } from '../storage/database.ts'
 import { isItemSeenBy } from '../visibility/quarantine-conditions.ts'
 import { selectOrganisationsWith } from '../visibility/rights.ts'
 
-/** GET /users/me. */
+/** GET /users/me: the account of the caller, with counts. */
 export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
@@ -95,7 +95,7 @@ export const showUser: Operation<'getUser', CatalogueContext> = async (context, 
   }
 }
 
-/** GET /users/<username>/avatar: the picture, or one generated from the name. */
+/** GET /users/<username>/avatar: the picture of a user, or a picture generated from the username. */
 export const readAvatar: Operation<'getAvatar', StorageContext> = async (context, input) => {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
@@ -108,7 +108,7 @@ export const readAvatar: Operation<'getAvatar', StorageContext> = async (context
   return { contentType, body, etag: `"${toDigest(body)}"` }
 }
 
-/** PUT and DELETE /users/<username>/follow. Idempotent. */
+/** PUT and DELETE /users/<username>/follow: follows a user, or stops following. Idempotent. */
 export async function setFollowing(
   context: CatalogueContext,
   input: Input<'followUser'>,
@@ -199,7 +199,7 @@ function drawAvatar(username: string): string {
 
 /**
  * Counts the items that need an action of the user, in one statement: invitations, offered transfers, quarantined
- * versions, versions to review, moderated skills and failing webhooks. The inbox of the dashboard lists them.
+ * versions, versions to review, moderated skills and failing webhooks. The inbox of the dashboard lists these items.
  */
 async function countNotices({ read }: Pick<Database, 'read'>, caller: UserCaller): Promise<number> {
   const { userId } = caller

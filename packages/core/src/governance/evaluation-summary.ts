@@ -21,7 +21,7 @@ const runsPerVoiceMax = 100
  * different cases.
  */
 const runsPerCaseMax = 5
-/** Maximum number of results of a version that count: the last posted ones. */
+/** Maximum number of results of a version that count: the last posted results. */
 const voicesMax = 1000
 const modelsShownMax = 10
 const signersShownMax = 10
@@ -39,8 +39,9 @@ const candidatesMax = 5
 type Evaluated = Pick<VersionRow, 'id' | 'skill_id' | 'sort_key'>
 
 /**
- * Updates the summary of a version after the author `authorId` changed a result for it. Also updates those of the next
- * higher versions that this author measured with one of the models, since they may be compared with the version.
+ * Updates the summary of a version after the author `authorId` changed a result for it. Also updates the summaries of
+ * the next higher versions that this author measured with one of the models, since those versions may be compared with
+ * `version`.
  */
 export async function updateSummaries(
   trx: WriteTransaction,
@@ -123,7 +124,7 @@ function toModels(voices: readonly Voice[]): string[] {
   return sorted.slice(0, modelsShownMax).map(([model]) => model)
 }
 
-/** The keys that signed results, the last posted first. */
+/** The fingerprints of the keys that signed results; the key of the last posted result first. */
 function toSigners(voices: readonly Voice[]): Pick<EvaluationSummary, 'signedBy'> {
   const signedBy = new Set<string>()
   for (const { signature } of voices)
@@ -132,8 +133,8 @@ function toSigners(voices: readonly Voice[]): Pick<EvaluationSummary, 'signedBy'
 }
 
 /**
- * The rate without the skill, and the effect of the skill, by the results that measured both with and without it.
- * Undefined if no result did.
+ * The rate without the skill, and the effect of the skill, from the results with runs both with and without the skill.
+ * Undefined without such results.
  */
 function toEffect(voices: readonly Voice[]) {
   const paired = voices.flatMap(({ cases, withSkill, withoutSkill }) =>
@@ -151,9 +152,9 @@ interface CaseCounts extends PassCounts {
 }
 
 /**
- * Combines the counts of results as if they were of one experiment. Its rate is the mean of their rates, so that each
- * result counts the same. Its number of runs is chosen so that its variance is that of the mean: a result of few runs
- * widens the interval.
+ * Combines the counts of results as if they were of one experiment. The combined rate is the mean of the results'
+ * rates, so that each result counts the same. The combined number of runs is chosen so that the variance is that of the
+ * mean: a result of few runs widens the interval.
  */
 function pool(counts: readonly CaseCounts[]): PassCounts {
   const variance = counts.reduce(
@@ -183,7 +184,7 @@ interface Pair {
 
 /**
  * The comparison with the next lower version that is offered and that enough of the same users measured: at least three
- * users, or one who may publish the skill. So no user alone can call a version of another owner worse.
+ * users, or one user who may publish the skill. So no single user can call a version of another owner worse.
  */
 async function compareToLower(trx: WriteTransaction, version: Evaluated) {
   for (const [comparedTo, all] of await readPairs(trx, version)) {

@@ -40,7 +40,7 @@ export const listEvaluations: Operation<'listEvaluations', StorageContext> = asy
 
 /**
  * POST /skills/<name>/versions/<version>/evaluations, by any user who may read the skill: 201, or 200 if the result
- * replaces an earlier one of the user, or is the same. A different result whose run is not later than that of the
+ * replaces an earlier result of the user, or equals it. A different result whose run is not later than the run of the
  * user's last result is refused as a replay.
  */
 export const createEvaluation: Operation<'createEvaluation', GovernanceContext> = async (context, input, caller) => {
@@ -55,7 +55,7 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
   }
   if (!hasRunOfEachCase(given)) throw invalidField('cases', 'must not be more than the runs on each side')
   const ranAt = Date.parse(given.ranAt)
-  // Also true for text that `Date` cannot parse.
+  // The negated condition also refuses text that `Date` cannot parse, for which `ranAt` is NaN.
   if (!(ranAt >= earliestMs)) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
   if (ranAt > context.clock.now() + aheadMsMax) throw invalidField('ranAt', 'must not be in the future')
   const signed = { author: user.username, skill: version.skill_id, version: version.version, digest }
@@ -63,14 +63,14 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
   if (problem !== undefined) throw invalidField('signature', problem)
   await checkTexts(context, { runner: given.runner, model: given.model })
   await context.addressLimits.require('evaluation', user.userId)
-  // The public log stores each result for ever, also a replaced one.
+  // Limited per version, because the public log stores each result for ever, even after it was replaced.
   await context.addressLimits.require('replacement', user.userId, version.id)
   return context.database.writer.write(async (trx) => {
     const skill = await getSkillNow(context, trx, found, caller)
     refuseMirrored(skill)
     const before = await findEvaluation(trx, version.id, user.userId)
     const columns = toResultColumns(given)
-    // A repeated request, for example after a lost response.
+    // The same result was already stored, for example by a request whose response was lost.
     if (before?.withdrawn === 0 && isDeepStrictEqual({ ...before, ...columns }, before))
       return { status: 200, body: toEvaluation(before, version) }
     if (before && before.ran_at >= ranAt) {
@@ -149,7 +149,7 @@ export async function putEvaluation(
   })
 }
 
-/** The result of a user for a version, also a withdrawn one. `by`: whether the user is given by id or by name. */
+/** The result of a user for a version, even if it was withdrawn. `by`: whether the user is given by id or by name. */
 export function findEvaluation(
   trx: WriteTransaction,
   versionId: string,
@@ -166,7 +166,7 @@ export function findEvaluation(
 
 /**
  * Throws `conflict` for a mirrored skill: the log of the upstream has the skill's results, and a mirror could not add
- * to them.
+ * results to that log.
  */
 function refuseMirrored({ origin_kind, origin_upstream, full_name }: SkillRow): void {
   if (origin_kind !== 'mirror') return

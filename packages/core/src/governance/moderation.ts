@@ -72,7 +72,7 @@ async function readModeration(context: StorageContext, skill: SkillRow): Promise
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)
     .where('reports.kind', '=', 'appeal')
-    // Appeals of a former owner are not shown to the next one.
+    // Appeals of a former owner are not shown to the next owner.
     .where('reports.reporter_id', '=', skill.owner_id)
     .orderBy('reports.id', 'desc')
     .limit(shownMax)
@@ -151,7 +151,7 @@ async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Pro
 /** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
 
-/** GET /reports, for administrators: oldest first. */
+/** GET /reports, for administrators: a page of reports and appeals, oldest first. */
 export const listReports: Operation<'listReports', StorageContext> = async (context, input) => {
   const db = context.database.read
   const given = withoutUndefined({ 'reports.status': input.status, 'reports.kind': input.kind })

@@ -25,7 +25,7 @@ import { findRoles, requireRight } from '../visibility/rights.ts'
 
 const noPolicy: Policy = {}
 
-/** GET /organisations/<name>/policy, for members and administrators. */
+/** GET /organisations/<name>/policy: the policy of an organisation, for its members and for administrators. */
 export const getPolicy: Operation<'getPolicy', StorageContext> = async (context, { organisation }, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, organisation)
@@ -33,7 +33,7 @@ export const getPolicy: Operation<'getPolicy', StorageContext> = async (context,
   return readPolicy(read, row.id)
 }
 
-/** PUT /organisations/<name>/policy. */
+/** PUT /organisations/<name>/policy: replaces the policy, for users who administer the organisation. */
 export const setPolicy: Operation<'setPolicy', StorageContext> = async (context, { organisation, policy }, caller) =>
   context.database.writer.write(async (trx) => {
     const row = await getOrganisation(trx, organisation)
@@ -41,7 +41,7 @@ export const setPolicy: Operation<'setPolicy', StorageContext> = async (context,
     return putPolicy(context, trx, { id: row.id, subject: row.username, action: 'organisation.policy', policy }, caller)
   })
 
-/** GET /skills/<name>/policy, for those who may publish the skill or review its versions. */
+/** GET /skills/<name>/policy: the policy of a skill, for users who may read it even if it is private. */
 export const getSkillPolicy: Operation<'getSkillPolicy', StorageContext> = async (context, { name }, caller) => {
   const skill = await getSkill(context, name, caller)
   await requireRight(context.database.read, skill, caller, 'readPrivate')
@@ -122,8 +122,8 @@ export async function judgeByPolicy(trx: WriteTransaction, policy: Policy, chang
 }
 
 /**
- * The policy that applies to a skill, also to one that does not exist yet: the policy of its owner, in which fields of
- * the skill's own policy replace those of the same names.
+ * The policy that applies to a skill, which need not exist yet: the policy of its owner, in which fields of the skill's
+ * own policy replace the fields of the same names.
  */
 export async function readEffectivePolicy(
   db: Kysely<Tables>,

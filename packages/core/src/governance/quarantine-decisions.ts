@@ -37,9 +37,9 @@ import { countRows } from '../storage/count-rows.ts'
 import { keepSeen } from '../visibility/decisions.ts'
 
 /**
- * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers if it
- * needs any. Throws like a publish: `version_exists`, `name_taken`, `taken_down`, or `forbidden` if the publisher has
- * lost the role. After an error, the version stays in quarantine.
+ * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for reviewers if the policy
+ * requires approvals. Throws like a publish: `version_exists`, `name_taken`, `taken_down`, or `forbidden` if the
+ * publisher has lost the role. After an error, the version stays in quarantine.
  */
 export const releaseQuarantined: Operation<'releaseQuarantined', CatalogueContext> = async (context, input, caller) => {
   const { id } = input
@@ -66,8 +66,8 @@ interface Decision {
 }
 
 /**
- * The stored publication of a quarantined version. Older software stored no `requires` in its fields, so it is then
- * read from the metadata.
+ * The stored publication of a quarantined version. Older software stored no `requires` in the fields; `requires` is
+ * then read from the metadata.
  */
 function readPublication({ publication }: QuarantineItemRow): QuarantinedPublication {
   const stored = parseJson<QuarantinedPublication>(publication)
@@ -117,7 +117,7 @@ async function decideItem(
   })
   const { waits } = decided
   if (!waits) return decided
-  // The first transaction was rolled back, and the decision with it, so it is stored again.
+  // The first transaction was rolled back, and the decision with it, so the decision is stored again.
   const quarantined = await context.database.writer.write(async (trx) => {
     const { row, isAccepted } = await decide(trx)
     // Between the transactions, another reviewer may have requested changes, or the author published other settings.
@@ -196,9 +196,9 @@ async function requireAllowedPublisher(trx: WriteTransaction, publication: Quara
 }
 
 /**
- * PUT /quarantine/<id>/review: stores the verdict of a reviewer in place of an earlier one. The last approval publishes
- * the version in the same transaction, unless a reviewer requests changes. Users cannot review versions that they
- * submitted.
+ * PUT /quarantine/<id>/review: stores the verdict of a reviewer, in place of an earlier verdict of this reviewer. The
+ * last approval publishes the version in the same transaction, unless a reviewer requests changes. Users cannot review
+ * versions that they submitted.
  */
 export const reviewQuarantined: Operation<'reviewQuarantined', CatalogueContext> = async (context, input, caller) => {
   const { id, verdict } = input
@@ -281,7 +281,9 @@ export const commentQuarantined: Operation<'commentQuarantined', StorageContext>
   })
 }
 
-/** Throws `invalid_request` for a file or a line that a version lacks. The files of a quarantined version never change. */
+/**
+ * Throws `invalid_request` for a file or a line that a version lacks. The files of a quarantined version never change.
+ */
 async function requirePlace(
   db: Kysely<Tables>,
   { id, path, line }: { readonly id: string; readonly path: string; readonly line: number | undefined },
@@ -298,7 +300,7 @@ async function requirePlace(
   if (line > lines) throw invalidField('line', `is beyond the end of ${path}, which has ${lines} lines`)
 }
 
-/** The last line may lack its line break. */
+/** The number of lines. The last line may lack a line break. */
 function countLines(bytes: Uint8Array): number {
   let breaks = 0
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) breaks += 1
@@ -306,8 +308,8 @@ function countLines(bytes: Uint8Array): number {
 }
 
 /**
- * GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null if the caller sees
- * no published version.
+ * GET /quarantine/<id>/diff: how the version differs from the latest published version; `since` is null if the caller
+ * sees no published version.
  */
 export const diffQuarantined: Operation<'diffQuarantined', StorageContext> = async (context, { id }, caller) => {
   const { read } = context.database

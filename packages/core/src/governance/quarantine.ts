@@ -73,7 +73,7 @@ async function readComments(db: Kysely<Tables>, id: string) {
   return rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
 }
 
-/** GET /quarantine/<id>/files/<path>. */
+/** GET /quarantine/<id>/files/<path>: the bytes of a file of a quarantined version. */
 export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext> = async (context, input, caller) => {
   const { id, path } = input
   await getQuarantined(context.database.read, id, caller)
@@ -92,7 +92,10 @@ export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext
   }
 }
 
-/** DELETE /quarantine/<id>: the author withdraws the version, or a user who may decide on it refuses it with a note. */
+/**
+ * DELETE /quarantine/<id>: withdraws the version for its author, or refuses the version with a note for a user who may
+ * decide on it.
+ */
 export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> = async (context, input, caller) => {
   const { id, note } = input
   await context.database.writer.write(async (trx) => {
@@ -131,8 +134,8 @@ async function findRescanned(db: Kysely<Tables>, id: string, caller: Caller): Pr
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator or for reviewers, and published versions that
- * a rescan quarantined. Callers see their own versions and those on which they may decide. With `own`, administrators
- * do not see versions on which only administrators decide.
+ * a rescan quarantined. Callers see their own versions and versions on which they may decide. With `own`,
+ * administrators do not see versions on which only administrators decide.
  */
 export const listQuarantined: Operation<'listQuarantined', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
@@ -214,7 +217,7 @@ function selectQuarantined(db: Kysely<Tables>) {
 
 /**
  * The versions of {@link selectQuarantined} that a caller sees: all for administrators with the scope `manage`; for
- * other callers those of their own skills, and of organisations in which they may review.
+ * other callers, the versions of their own skills, and of skills of organisations in which they may review.
  */
 function selectRescanned(db: Kysely<Tables>, caller: Caller) {
   const { userId } = requireUser(caller)

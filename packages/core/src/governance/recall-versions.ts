@@ -99,8 +99,8 @@ export const endRecall: Operation<'endRecall', GovernanceContext> = async (conte
 }
 
 /**
- * GET /skills/<name>/recalls: the recalls of a skill. Users who may manage it and administrators also get the numbers
- * of agents and users that have a recalled version.
+ * GET /skills/<name>/recalls: the recalls of a skill. Administrators and users who may manage the skill also get the
+ * numbers of agents and users that have a recalled version.
  */
 export const listRecalls: Operation<'listRecalls', GovernanceContext> = async (context, input, caller) => {
   const { read } = context.database

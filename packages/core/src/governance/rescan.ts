@@ -81,7 +81,7 @@ export async function rescanWith(context: CatalogueContext, trx: WriteTransactio
   await beginRescan(context, trx, { before: 0, rules, delayMs: loadingMs })
 }
 
-/** Starts a rescan of the versions without a scan by `rules`, or with a scan older than `before`. */
+/** Starts a rescan of the versions that have no scan by `rules`, or whose scan is older than `before`. */
 async function beginRescan(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -131,7 +131,7 @@ interface RescannedVersion {
   /** Undefined if the content cannot be read; `skillstead doctor` reports such versions. */
   readonly scan: StoredScan | undefined
   readonly outline?: Outline
-  /** Whether the version has paths that are refused now, because git would use them as its own. */
+  /** Whether the version has paths that are refused now, because git would use them as a repository. */
   readonly isQuarantined: boolean
 }
 
@@ -177,7 +177,7 @@ async function rescanVersion(
 
 /**
  * Stores the new scan of a version, and refreshes the skill if its public form shows this version: the form shows the
- * scan of the latest version, and how it compares with that of the version before.
+ * scan of the latest version, and how it compares with the scan of the baseline of this version.
  */
 async function replaceScan(
   context: CatalogueContext,
@@ -275,7 +275,7 @@ async function findUnscannedVersions(
   }
 }
 
-/** The id at which a range after another id ends; undefined if fewer rows follow. */
+/** The last id of the next `rangeRows` rows after the id `after`; undefined if fewer rows follow. */
 async function findRangeEnd(db: Kysely<Tables>, phase: Rescan['phase'], after: string): Promise<string | undefined> {
   const row = await db
     .selectFrom(phase === 'latest' ? 'skills' : 'versions')

@@ -39,9 +39,10 @@ export async function scheduleRulesUpdates(context: GovernanceContext, onError: 
 }
 
 /**
- * Installs the bundle of rules at a URL or in a file, and follows this source from now on. Throws `invalid_request` for
- * a bundle that another key signed, that has invalid rules, or that is older than the installed one, and what the HTTP
- * client throws. If none of the given keys signed the installed bundle, its release is not compared.
+ * Installs the bundle of rules at a URL or in a file, and follows this source from now on. Throws the errors of the
+ * HTTP client, and `invalid_request` for a bundle that none of the given keys signed, that has invalid rules, or that
+ * has a lower release than the installed bundle. If none of the given keys signed the installed bundle, the releases
+ * are not compared.
  */
 export async function followRules(context: GovernanceContext, given: RulesSource, caller: Caller = systemCaller) {
   const bundle = await readVerifiedBundle(context, given)

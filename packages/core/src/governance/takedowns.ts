@@ -50,7 +50,7 @@ export const submitDmca: Operation<'submitDmca', GovernanceContext> = async (con
 }
 
 /**
- * The id of the skill that a claim names. A skill that is already taken down can be claimed by another claimant too.
+ * The id of the skill that a claim names. A skill that is already taken down can also be claimed by another claimant.
  */
 async function findClaimedSkill(context: StorageContext, ref: string, caller: Caller): Promise<string> {
   try {
@@ -67,8 +67,8 @@ const unconfirmedMax = 20
 /**
  * POST /dmca/<id>/counter-notice. Sent with a key of the skill's owner and the scope `manage`, a counter-notice changes
  * the status of the case. Sent without such a key, it is stored until an administrator confirms its sender, so that no
- * one can impersonate the owner. Several counter-notices are stored, so that no one can block the owner's by sending
- * another one first. Throws `invalid_transition` unless the case is `removed`.
+ * one can impersonate the owner. Several counter-notices are stored, so that no one can block the owner's
+ * counter-notice by sending one first. Throws `invalid_transition` unless the case is `removed`.
  */
 export const submitCounterNotice: Operation<'submitCounterNotice', GovernanceContext> = async (
   context,
@@ -152,8 +152,8 @@ export const decideCase: Operation<'updateDmca', CatalogueContext> = async (cont
 }
 
 /**
- * The unconfirmed counter-notice that the administrator named: another one may have arrived after the administrator
- * read the case. If there is only one, its id may be omitted.
+ * The id of the unconfirmed counter-notice that an administrator named. The id may be omitted if the case has only one.
+ * With several, it is required, because a counter-notice may have arrived after the administrator read the case.
  */
 async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
   const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()
@@ -174,7 +174,7 @@ export const showCase: Operation<'getDmca', StorageContext> = async (context, in
     : toPublicCase(context.database.read, row)
 }
 
-/** GET /dmca, for administrators: newest first. */
+/** GET /dmca, for administrators: a page of takedown cases, newest first. */
 export const listCases: Operation<'listDmca', StorageContext> = async (context, input) => {
   const { status } = input
   const matching = context.database.read
@@ -350,7 +350,7 @@ const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: CaseMove
   { from: 'counter_noticed', to: 'restored', by: 'time' },
 ]
 
-/** Throws `invalid_transition`, which lists the allowed transitions, for any other transition. */
+/** Throws `invalid_transition`, which lists the allowed transitions, unless the given transition is allowed. */
 function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: CaseMover): void {
   const open = caseTransitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return

@@ -32,7 +32,7 @@ interface SecondOpinionPort {
 export interface CatalogueContext extends AccountsContext, LogContext {
   readonly changes: ChangeFollower
   readonly search: CatalogueSearch
-  /** Orders the best hits of a search again. Undefined if the operator configured no second stage. */
+  /** Reranks the best hits of a search. Undefined if the operator configured no second stage. */
   readonly secondStage: SecondStage | undefined
   readonly copies: CopyIndex
   readonly answers: ResponseCache
@@ -45,15 +45,15 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly scanPolicy: ScanPolicy
   /** The judge of versions that the scan leaves in doubt. Undefined if the operator configured no second opinion. */
   readonly secondOpinion: SecondOpinionPort | undefined
-  /** Storage of each user on the free plan, in bytes; 0 for no limit. */
+  /** Maximum storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
   /** Whether owners see which users installed their skills. */
   readonly recordInstallers: boolean | undefined
-  /** The load of this process. Background work yields while the load is high. */
+  /** The number of calls since the start of this process. Background work slows down while the number grows. */
   readonly traffic: { calls: number }
   /** Aborted when the registry closes. */
   readonly closing: AbortSignal
-  /** Aborted when long polls must end. */
+  /** Aborted to end long polls, before the registry closes. */
   readonly waits: AbortSignal
   readonly counters: DownloadCounter
   readonly reputation: ReputationPort

@@ -20,17 +20,17 @@ import type { PackageFile } from '../versions/skill-package.ts'
 import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 
 /*
- * What higher layers and extensions add to a change, in its transaction, and the data that they share with it. The
- * catalogue calls these interfaces and `registry.ts` passes the implementations, so that the catalogue imports nothing
- * above it.
+ * The interfaces by which the catalogue calls higher layers and extensions, most of them in the transaction of a
+ * change, and the types of the data that it passes. `registry.ts` passes the implementations, so that the catalogue
+ * imports nothing from higher layers.
  */
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 export interface DownloadCounter {
   /**
-   * Counts a download of a version, and an install if `kind` is one. `client` is the name that the client reports.
-   * Of each address, only the first download and the first install of a day count. With `recordInstallers`, an install
-   * by the user `userId` is stored.
+   * Counts a download of a version, and also an install if `kind` is an install. `client` is the name that the client
+   * reports. Of each address, only the first download and the first install of a day count. With `recordInstallers`, an
+   * install by the user `userId` is stored.
    */
   countDownload(
     skill: UsedSkill & { readonly version: string },
@@ -42,7 +42,10 @@ export interface DownloadCounter {
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
-  /** The number of reviews, and the sum of their ratings above or below three stars, in thousandths of a half star. */
+  /**
+   * The change in the number of reviews. `points` is the change in the sum of their ratings, each minus three stars, in
+   * thousandths of a half star.
+   */
   readonly reviews?: number
   readonly points?: number
 }
@@ -57,7 +60,7 @@ export interface ReputationPort {
   recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
 }
 
-/** The agents that publish; implemented by `community/agent-actions.ts`. */
+/** Records which agent published a version; implemented by `community/agent-actions.ts`. */
 export interface AgentPort {
   attributeVersion(
     trx: WriteTransaction,
@@ -126,7 +129,7 @@ export interface UpstreamQueue {
 
 /** The logs of the upstreams of mirrored skills; implemented by the mirror extension. */
 export interface UpstreamLogs {
-  /** Log entries of a mirrored skill, with the first origin of each version added. */
+  /** Adds to log entries about versions of a mirrored skill the log that first had each version. */
   addFirstOrigins(
     trx: WriteTransaction,
     skill: Pick<SkillRow, 'origin_upstream'>,
@@ -142,7 +145,7 @@ export interface UpstreamLogs {
   readerOf(db: Kysely<Tables>, skill: Pick<SkillRow, 'origin_upstream'>): TreeReader | undefined
 }
 
-/** The settings of the skill itself in a request; undefined fields are unchanged. */
+/** The fields of a skill, rather than of a version, that a request sets; undefined fields are unchanged. */
 export interface SkillSettings {
   readonly displayName?: string
   readonly description?: string
@@ -171,7 +174,7 @@ export interface Artifact {
   readonly digest: string
   /** Digest of the version as a zip, which some installers need even for a SKILL.md alone. */
   readonly zipDigest: string
-  /** Whether a plugin with these files at its root would run or configure more than the skill. */
+  /** Whether a plugin with the version's files at its root would run or configure more than the skill. */
   readonly isPluginRoot: boolean
 }
 
@@ -192,12 +195,12 @@ export interface Judged {
     readonly size: number
     readonly verdict: Security['verdict']
     readonly access: Access
-    /** Whether the version has access that the version before did not have, or is the first version. */
+    /** Whether the version has access that its baseline, an earlier version, lacks, or is the first version. */
     readonly widens: boolean
   }
 }
 
-/** What policies say about a change. */
+/** The result of the policies for a change. */
 export interface PolicyJudgement {
   readonly refusals: readonly PolicyRefusal[]
   /** Number of approvals that a version needs. */
@@ -213,7 +216,7 @@ export interface PolicyPort {
   forget(trx: WriteTransaction, skillId: string): Promise<void>
   /** The ids of the users who may review a quarantined version. */
   findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
-  /** The approvals that a quarantined version needs and has; undefined if it waits for an administrator. */
+  /** The approvals that a quarantined version needs and has; undefined if the version waits for an administrator. */
   countApprovals(
     db: Kysely<Tables>,
     item: QuarantineItemRow,

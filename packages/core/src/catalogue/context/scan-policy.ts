@@ -22,8 +22,8 @@ export const policyActions = ['warn', 'quarantine', 'refuse'] as const
 export type PolicyAction = (typeof policyActions)[number]
 
 /**
- * The action for versions whose verdict is not `safe`: the worse of the verdicts on their content and on their change.
- * Default: `warn`.
+ * The action for versions whose verdict is not `safe`. That verdict is the worst of the verdicts on the content and the
+ * change of a version, and of the second opinion. Default: `warn`.
  */
 export interface ScanPolicy {
   readonly caution?: PolicyAction
@@ -32,13 +32,13 @@ export interface ScanPolicy {
   readonly opinionClears?: boolean
 }
 
-/** The verdicts other than the verdict of the scan. */
+/** The verdicts on a version that do not come from the scan of its content. */
 interface Advice {
   readonly change: Change | null
   readonly opinion: Opinion | null
 }
 
-/** Whether a policy excludes any version. */
+/** Whether a policy quarantines or refuses any version. */
 export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy): boolean {
   return caution !== 'warn' || dangerous !== 'warn'
 }
@@ -46,7 +46,10 @@ export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy)
 /** Maximum findings per response to a publisher; the report has all findings. */
 const findingsShownMax = 10
 
-/** The scan result that a policy judges. The author cannot suppress findings in text outside files. */
+/**
+ * The scan result that a policy judges. Without `findings` for text outside files, because the author cannot suppress
+ * findings in such text.
+ */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 /** The action for the worst of the verdicts on a version. */
@@ -66,7 +69,10 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
   return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
-/** The verdict if findings that the author suppressed count, too: only an administrator may accept suppressions. */
+/**
+ * The verdict of a scan, but `caution` in place of `safe` if the author suppressed a suspicious finding: only an
+ * administrator may accept suppressions.
+ */
 function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
@@ -85,7 +91,7 @@ export function toScanWarnings({ findings }: { readonly findings: readonly ScanF
   return more > 0 ? [...warnings, { code: 'scan', message: `The scan found ${more} more problems.` }] : warnings
 }
 
-/** The warnings about the changes of a version, except passages that the scan warns of, and about the opinion. */
+/** The warnings about the second opinion and about the changes of a version, except passages that the scan warns of. */
 export function toAdviceWarnings({ change, opinion }: Advice): Warning[] {
   const findings = change?.findings ?? []
   const changes = findings

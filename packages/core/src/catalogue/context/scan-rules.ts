@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 
 const rulesMetaKey = 'rules.bundle'
 
-/** A bundle of rules that the nodes of a database apply besides the built-in rules. */
+/** A bundle of rules that the nodes of a database apply in addition to the built-in rules. */
 export interface InstalledBundle extends Pick<AddedRules, 'id'> {
   /** The document of the rules as a signed note. */
   readonly note: string
@@ -66,7 +66,7 @@ function toAdded(bundle: InstalledBundle | undefined): AddedRules | undefined {
   return bundle && { id: bundle.id, text: bundle.note.slice(0, bundle.note.lastIndexOf('\n\n') + 1) }
 }
 
-/** The bundle and its source; undefined if the node has none. */
+/** The installed bundle of rules and its source; undefined if no bundle is installed. */
 export async function findRules(db: Kysely<Tables>): Promise<StoredRules | undefined> {
   const stored = await findMeta(db, rulesMetaKey)
   return stored === undefined ? undefined : parseJson<StoredRules>(stored)

@@ -54,7 +54,10 @@ export interface UpstreamOperator {
     name: string,
     wanted: { states: readonly MirrorWrite['state'][]; offset: number; limit: number },
   ): Promise<{ writes: MirrorWrite[]; total: number }>
-  /** Throws `not_found`, `conflict` for a completed write, `invalid_request` for a write that cannot be renamed. */
+  /**
+   * Retries, drops or renames a write that is not completed. Throws `not_found`, `conflict` for a completed write, and
+   * `invalid_request` for a write that cannot be renamed.
+   */
   settleWrite(
     name: string,
     id: string,
@@ -90,8 +93,8 @@ export function createUpstreams(): Upstreams {
 }
 
 /**
- * The operations that read through to upstreams: of a `skill` by name, or of a `list`. Lists are served from local
- * data, so search queries never leave the node.
+ * The operations for which a mirror may ask its upstreams: reads of a `skill` by name, or of a `list`. Lists are served
+ * from local data, so search queries never leave the node.
  */
 const mirroredReads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   getSkill: 'skill',

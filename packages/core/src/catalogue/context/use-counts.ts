@@ -27,7 +27,7 @@ export function toMirrored(skill: SkillRow): MirroredName | undefined {
   return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
-/** Adds installs of a mirrored skill to those that are reported to its upstream. */
+/** Adds installs of a mirrored skill to the installs that are reported to its upstream. */
 export function addMirrored(
   installs: Map<string, MirroredInstalls>,
   skillId: string,
@@ -73,7 +73,7 @@ export function toClientName(named = unknownClient): string {
 
 const unshownPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A cache from names to public skills, valid until a skill changes: for frequent look-ups. */
+/** A cache from names to public skills, for frequent look-ups. Emptied when any skill changes. */
 export interface PublicNames {
   /**
    * The skill that an anonymous caller gets by a name. On a miss, calls `find`, which throws if there is no such skill.

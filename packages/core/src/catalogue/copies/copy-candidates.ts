@@ -146,7 +146,10 @@ export interface Match extends Candidate, Comparison {
   readonly digest: string
 }
 
-/** Minimum candidates to read. More are read only while their total size is below `candidateBytesMax`. */
+/**
+ * Minimum number of candidates to read. More candidates are read only while the total size is below
+ * `candidateBytesMax`.
+ */
 const candidatesMin = 64
 const candidateBytesMax = 2 * 1024 * 1024
 
@@ -191,7 +194,7 @@ interface ComparedDocument extends ComparedBody {
   readonly skillMd: string
 }
 
-/** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
+/** The latest version's SKILL.md. Throws `not_found` if the skill has no latest version. */
 export async function readLatestSkillMd(context: StorageContext, skill: SkillRow): Promise<ComparedDocument> {
   if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const { id } = await getVersion(context, skill, skill.latest_version)
@@ -216,7 +219,9 @@ async function readComparedDocument(context: StorageContext, digest: string): Pr
   return { skillMd, ...readCompared(skillMd) }
 }
 
-/** The SKILL.md for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports. */
+/**
+ * The SKILL.md with a digest, for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports.
+ */
 export async function findSkillMd(context: StorageContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database, digest)

@@ -47,13 +47,13 @@ export const reportCopy: Operation<'reportCopy', CatalogueContext> = async (cont
   return toCopyReport(row)
 }
 
-/** Finds the original by its id, else by its name: a name may look like an id. */
+/** Finds the original skill by its id, else by its name: a name may look like an id. */
 async function getOriginal(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await context.database.read.selectFrom('skills').selectAll().where('id', '=', ref).executeTakeFirst()
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
 }
 
-/** GET /copy-reports, for administrators: oldest first. */
+/** GET /copy-reports, for administrators: a page of reports, oldest first. */
 export const listCopyReports: Operation<'listCopyReports', StorageContext> = async (context, input) => {
   const { status } = input
   const db = context.database.read
@@ -65,7 +65,7 @@ export const listCopyReports: Operation<'listCopyReports', StorageContext> = asy
   return { copyReports: rows.map(toNamedCopyReport), ...paging }
 }
 
-/** PATCH /copy-reports/<id>, for administrators, once per report. The decision does not change the skill. */
+/** PATCH /copy-reports/<id>, for administrators: decides a report, once. The decision does not change the skill. */
 export const decideCopyReport: Operation<'decideCopyReport', StorageContext> = async (context, input, caller) => {
   const { id, status, note } = input
   return context.database.writer.write(async (trx) => {
@@ -85,7 +85,7 @@ async function getNamedReport(trx: WriteTransaction, id: string) {
   return report
 }
 
-/** Reports with the full names of both skills. */
+/** Copy reports with the full names of the reported skill and of the original. */
 function selectNamedReports(db: Pick<Kysely<Tables>, 'selectFrom'>) {
   return db
     .selectFrom('copy_reports')

@@ -26,7 +26,10 @@ import { type Sketch, sketchWords } from '../sketches/sketch.ts'
 
 const similarityMatchesMax = 20
 const similarityCandidatesMax = 256
-/** Estimates from sketches may be three times too low if two small bodies share little text. */
+/**
+ * Skills with a lower estimate of similarity are not compared. The estimate for two small bodies that share little text
+ * may be three times too low.
+ */
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
@@ -69,7 +72,7 @@ function toMatchedSkill({ skill, version, similarity, kind }: Match) {
   return { skill: { id: skill.id, fullName: skill.full_name, version }, similarity, kind }
 }
 
-/** Maximum candidates to read: reading one candidate costs as much as finding all candidates. */
+/** Maximum number of candidates that a publish reads: reading one candidate costs as much as finding all candidates. */
 const warnedMax = 2
 /** Candidates with lower estimates are not read; estimates are imprecise. */
 const warnedEstimateMin = 0.25

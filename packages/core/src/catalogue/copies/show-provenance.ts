@@ -74,7 +74,7 @@ async function readFirstPublished(context: StorageContext, skillId: string): Pro
 
 /**
  * Makes a signed note of the text, an empty line and the signatures. The first line differs from the first line of a
- * checkpoint, so no signature is valid for both.
+ * checkpoint, so no signature is valid for both a record and a checkpoint.
  */
 async function signRecord(context: LogContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
@@ -129,7 +129,9 @@ async function readProvenAuthors(db: Kysely<Tables>, versionId: string): Promise
   return rows.map(({ author_id }) => author_id)
 }
 
-/** The text that identifies the author in log entries of results: canonical JSON sorts keys, so that it is fixed. */
+/**
+ * The text that identifies the author in log entries of results. The text is fixed, because canonical JSON sorts keys.
+ */
 export function toAuthorPart(authorId: string): string {
   return `"author":{"id":"${authorId}"`
 }

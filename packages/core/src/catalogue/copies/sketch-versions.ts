@@ -14,8 +14,8 @@ const versionsPerRun = 100
 const versionsPerWrite = 10
 
 /**
- * Sketches the versions that are older than the index, oldest first, one batch per outbox row. Continues after a
- * restart.
+ * Sketches the versions that are older than the index, oldest first, one batch per outbox row. This work continues
+ * after a restart.
  */
 export async function scheduleSketches(context: CatalogueContext): Promise<void> {
   const afterwards = async (trx: WriteTransaction) => {

@@ -11,11 +11,11 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 
 const textsTopic = 'search.texts'
 /**
- * Key in `meta` of the row number up to which skills were indexed again. The key exists while older skills have an
- * index entry of an earlier program.
+ * Key in `meta` of the row number up to which skills were indexed again. The key exists while skills after this number
+ * may have an index entry that an earlier program version wrote.
  */
 const textsMetaKey = 'texts.indexed'
-/** Skills per transaction, which blocks the event loop for about 20 ms, and per outbox row. */
+/** Skills per transaction, which blocks the event loop for about 20 ms. `textsPerRun`: skills per outbox row. */
 const textsPerWrite = 20
 const textsPerRun = 500
 /** Skills per transaction of a repair. */
@@ -29,8 +29,8 @@ export interface NumberedText {
 }
 
 /**
- * Indexes the skills that an earlier program indexed in another form, one batch per outbox row. Continues after a
- * restart. Searches use the index meanwhile, and find old entries by fewer forms of words.
+ * Indexes again the skills that an earlier program version indexed, one batch per outbox row. This work continues after
+ * a restart. Searches use the index meanwhile, and find old entries by fewer forms of words.
  */
 export async function scheduleTexts(context: CatalogueContext): Promise<void> {
   const afterwards = async (trx: WriteTransaction) => {
@@ -42,7 +42,7 @@ export async function scheduleTexts(context: CatalogueContext): Promise<void> {
   if (await hasOldTexts(context.database.read)) await context.database.writer.write(afterwards)
 }
 
-/** Whether some skills may still have an index entry of an earlier program. */
+/** Whether some skills may have an index entry that an earlier program version wrote. */
 export async function hasOldTexts(db: Kysely<Tables>): Promise<boolean> {
   return (await findMeta(db, textsMetaKey)) !== undefined
 }
@@ -63,7 +63,7 @@ export async function rebuildTexts(database: Database): Promise<void> {
   while (await indexTextBatch(database, textsPerRepair)) await setImmediate()
 }
 
-/** Indexes the next skills. Returns false if there are no more. */
+/** Indexes the next skills, at most `limit`. Returns false if no skills are left. */
 async function indexTextBatch({ writer, dialect }: Database, limit: number): Promise<boolean> {
   // The texts are read in the writing transaction: a running node may change the rows between a read and a write.
   return writer.write(

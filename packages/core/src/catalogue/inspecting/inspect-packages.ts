@@ -20,11 +20,11 @@ export interface Inspectable {
 /** What an inspection needs: the time, and the rules to apply. */
 export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 
-/** Packages per message. A thread gets its next message while it works on one. */
+/** Packages per message. A thread gets its next message while it works on the previous message. */
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-/** Inspects a package in a worker thread, or in this thread if no worker can be started. */
+/** Inspects a package in a worker thread. If the worker thread fails, this thread inspects the package. */
 export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
   const [inspection] = await inspectOrder(context, [item])
   return inspection!
@@ -46,7 +46,10 @@ export async function inspectEach<Item extends { readonly content: PackedContent
   return new Map(items.map((item, i) => [item, found[i]!]))
 }
 
-/** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
+/**
+ * Inspects a package in this thread, except that `scanPackage` scans a larger package in a thread of its own. A package
+ * whose inspection fails is rated `caution`; the publish continues.
+ */
 async function inspectHere(
   { clock, scanRules }: InspectionContext,
   { sources, digest }: Inspectable['content'],
@@ -77,7 +80,10 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
   return orders
 }
 
-/** If a thread crashes or times out, inspects each package separately, which identifies the package at fault. */
+/**
+ * Inspects packages in a worker thread. If the thread crashes or times out, inspects each package separately, which
+ * identifies the package at fault.
+ */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {

@@ -29,7 +29,7 @@ function inspectFiles(files: readonly PackageFile[], now: number, added?: AddedR
   return { scan, access: readAccess(files), outline: readOutline(files), ...sketchSkillMd(bytes) }
 }
 
-/** Lowers the priority of this thread. On other systems than Linux, the call would affect the process. */
+/** Lowers the priority of this thread. Only on Linux: on other systems, the call would affect the whole process. */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {

@@ -36,12 +36,15 @@ export interface InspectionResult {
 
 const startInspectWorker = (options: WorkerOptions) =>
   new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
-/** Even with two processors, two threads are used, because inspecting a version takes longer than storing it. */
+/**
+ * Maximum number of worker threads. No processor is left to the main thread, because inspecting a version takes longer
+ * than storing it.
+ */
 const inspectWorkersMax = Math.min(3, availableParallelism())
 
 /**
- * The only threads that scan for a registry. The main thread does not scan: compiling the rules would block the event
- * loop for hundreds of milliseconds, and take the memory of another thread.
+ * The worker threads of all registries in this process. The main thread scans only if a worker thread fails: compiling
+ * the rules would block the event loop for hundreds of milliseconds, and take as much memory as in a thread.
  */
 const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
   start: () => startThread('inspect-worker', startInspectWorker),
@@ -57,7 +60,7 @@ export async function askInspectThread(toPackages: () => PackageOrder[], bytes: 
   return typeof found === 'object' ? found : undefined
 }
 
-/** Scans files in a worker thread, or in this thread if no worker can be started. */
+/** Scans files in a worker thread, or with {@link scanPackage} if the thread fails. */
 export async function scanInThread(files: readonly ScanFile[], settings: ScanSettings): Promise<Security> {
   const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
   const found = await askInspectThread(() => [{ files: [], texts: files }], bytes, settings)

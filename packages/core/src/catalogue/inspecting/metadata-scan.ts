@@ -123,7 +123,10 @@ export type Texts = Readonly<Record<string, string>>
 /** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
 const textPathPrefix = 'metadata:'
 
-/** Findings by the digest of the texts and the rules: the same texts are scanned for several purposes. */
+/**
+ * A cache of findings by the digest of the texts and the rules, because the same texts are scanned for several
+ * purposes.
+ */
 const scannedTexts = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */

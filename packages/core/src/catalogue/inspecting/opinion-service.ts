@@ -12,7 +12,7 @@ export type OpinionAnswer = Pick<Opinion, 'verdict' | 'reasons'>
 export interface OpinionSource {
   /** The name of the source, shown with the answer. */
   readonly name: string
-  /** Rejects if there is no answer. The registry aborts the signal if it closes. */
+  /** Rejects if there is no answer. When the registry closes, it aborts the signal. */
   ask(question: OpinionQuestion, signal: AbortSignal): Promise<OpinionAnswer>
 }
 
@@ -39,8 +39,8 @@ const OpinionResponse = v.pipe(
 )
 
 /**
- * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http
- * or https without credentials.
+ * A service as a source of opinions. Redirects are not followed. Throws a TypeError unless the URL is an http or https
+ * URL without credentials.
  */
 export function createOpinionService({ url, key }: OpinionService, { ca, proxy }: OutgoingOptions = {}) {
   const target = parseServiceUrl(url, 'the second opinion')

@@ -94,8 +94,8 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 }
 
 /**
- * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only public
- * skills, visible or under a takedown as `sight` says.
+ * The manifest of the version with a digest. Clients compare the manifest with the version's log entry. Searches only
+ * public skills, visible or under a takedown as `sight` says.
  */
 async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read

@@ -69,7 +69,7 @@ export interface PublicVersion {
   readonly isVerified: boolean
 }
 
-/** The public, not quarantined versions with one of these digests. */
+/** The public, not quarantined versions with one of the given digests. */
 export async function findPublicVersions({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   if (digests.length === 0) return []
   const rows = await database.read
@@ -94,7 +94,7 @@ export async function findPublicVersions({ database }: Pick<CatalogueContext, 'd
   }))
 }
 
-/** The contents of all digests, in memory together. The caller must limit their total size. */
+/** The contents with the given digests, all in memory at once. The caller must limit their total size. */
 export async function readContents({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
   return openBlobs(database, rows)

@@ -64,8 +64,8 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
 }
 
 /**
- * The files of versions, by version id. Leaves out quarantined versions, whose content no one may read. Does not check
- * other permissions.
+ * The files of versions, by version id. Leaves out versions that are quarantined for files that git would use as a
+ * repository: no one may read their content. Does not check other permissions.
  */
 export async function readReadableFiles({ database }: StorageContext, versionIds: readonly string[]) {
   const readable = new Map<string, readonly FileRow[]>()
@@ -93,8 +93,9 @@ const idsPerQuery = 250
 
 /**
  * The versions of an owner's skills that everyone may see, or of a pack's skills that the caller may see, in the order
- * of their publication. Leaves out yanked, recalled and dangerous versions, and the other versions of pinned skills. The highest
- * version of each skill is its current one. Throws the reason of the signal if the client disconnected.
+ * of their publication. Leaves out yanked, recalled and dangerous versions. Of a skill that the pack pins, the only
+ * version is the pinned version, even if it is yanked. The highest version of each skill is its current version. Throws
+ * the reason of the signal if the client disconnected.
  */
 export function readRepositoryVersions(
   context: CatalogueContext,
@@ -123,7 +124,10 @@ async function sortVersions(versions: readonly RepositoryVersion[], signal?: Abo
   return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
 }
 
-/** All versions of the offered skills, or only the offered versions. Undefined if there are too many. */
+/**
+ * All versions of the offered skills, or with `areOnlyOffered` only the offered versions. Undefined if there are more
+ * than `repositoryVersionsMax`.
+ */
 async function readOfferedVersions(
   { database }: StorageContext,
   offers: readonly Offer[],
@@ -162,8 +166,8 @@ async function readOfferedVersions(
 }
 
 /**
- * The descriptions, licenses and keywords in the SKILL.md of versions, by version id. Later metadata changes by the owner
- * do not apply.
+ * The descriptions, licenses and keywords in the SKILL.md of versions, by version id. Later metadata changes by the
+ * owner do not apply.
  */
 export async function readVersionTexts({ database }: StorageContext, versionIds: readonly string[]) {
   const texts = new Map<string, Pick<VersionMetadata, 'description' | 'license' | 'keywords'>>()

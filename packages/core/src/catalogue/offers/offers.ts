@@ -194,7 +194,7 @@ async function readOffersOfPack(context: StorageContext, slug: string, caller: C
     .select(offerColumns)
     .select([ownMetadataColumn, 'pack_skills.pinned_version'])
     .where('pack_skills.pack_id', '=', pack.id)
-    // A pack may pin a yanked version, but no one is offered a recalled one.
+    // A pack may pin a yanked version, but a recalled version is never offered.
     .where('versions.recalled_by', 'is', null)
     .$if(name !== undefined, (select) => select.where('skills.name', '=', name!))
     .orderBy('pack_skills.position')
@@ -209,7 +209,10 @@ const offerColumns = [
   ...(['versions.id', 'versions.digest', 'versions.version', 'versions.published_at', 'scans.verdict'] as const),
 ] as const
 
-/** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
+/**
+ * Metadata from the owner applies only to the version in `described_by`; other versions use the metadata of their
+ * SKILL.md.
+ */
 const ownMetadataColumn = sql<VersionRow['metadata'] | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
@@ -240,7 +243,10 @@ async function toOffers(context: StorageContext, rows: readonly OfferRow[], call
     })
 }
 
-/** Judges each version by its scan verdict, and the latest also by the skill's score, which covers the metadata too. */
+/**
+ * Whether a version is dangerous by its scan verdict, or, if it is the latest version, by the skill's score, which also
+ * covers the metadata.
+ */
 function isDangerousOffer({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
@@ -299,7 +305,10 @@ export type DiscoveryScope =
   /** A private skill, for the holder of its share link. */
   | { readonly of: 'share'; readonly token: string }
 
-/** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
+/**
+ * The full name of the skill that a link shares, and `holder`, a caller who may read this skill. Throws the same
+ * `not_found` for every invalid link.
+ */
 export async function openShare(context: StorageContext, token: string) {
   const holder = await withShare(context, guest, token)
   const fullName = await findSharedName(context, holder.sharedSkillId!)

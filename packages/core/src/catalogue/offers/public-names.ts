@@ -8,7 +8,7 @@ const namesPerQuery = 1000
 
 /**
  * The slugs of the newest packs and the full names of the most downloaded skills that guests find, at most `namesMax`
- * together. Downloads that are counted meanwhile may leave out a skill or name it twice.
+ * together. If downloads are counted meanwhile, the result may lack a skill or contain it twice.
  */
 export async function readPublicNames({ database: { read } }: StorageContext, namesMax: number) {
   const packs = await read

@@ -42,8 +42,8 @@ export async function chooseVersion(
 }
 
 /**
- * Imported versions are identified by content and date: a revert to earlier content is a new version, a repeated import
- * is not.
+ * Chooses the number of an imported version. Imported versions are identified by content and date: a revert to earlier
+ * content is a new version, a repeated import is not.
  */
 async function chooseImported(
   trx: WriteTransaction,

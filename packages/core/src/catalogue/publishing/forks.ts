@@ -71,7 +71,10 @@ async function readStoredPackage(context: StorageContext, version: VersionRow): 
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
-/** Refuses a source that was hidden or made private since it was read: a fork must not preserve its content. */
+/**
+ * Refuses a source that was hidden or made private since it was read: a fork must not preserve the content of such a
+ * source.
+ */
 function refuseClosedSource(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
     throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)

@@ -151,7 +151,7 @@ async function storeImport(context: CatalogueContext, prepared: Prepared, caller
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
     if (!quarantinedFor) return { ...outcome, created }
     const { id } = await writer.write(async (trx) => {
-      // The rollback removed the namespace, too, if it was new: create it again.
+      // The rollback also removed the owner's namespace if the namespace was new: create it again.
       const publication = await toImportPublication(context, trx, prepared, caller)
       const inspected = { ...publication, inspection: prepared.inspection! }
       return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)

@@ -12,7 +12,9 @@ const failedDelayMs = 10 * minuteMs
 /** The outbox job that moves waiting contents to the bucket, soon after the transaction that stored them. */
 export const moveBlobsJob = { topic, payload: {}, uniqueKey: topic }
 
-/** Stores contents again that the bucket is known to have lost; they then wait for the move to the bucket. */
+/**
+ * Stores contents in the database again that the bucket is known to have lost, and schedules their move to the bucket.
+ */
 export async function storeLostBlobs(
   { database, outbox }: Pick<CatalogueContext, 'database' | 'outbox'>,
   trx: WriteTransaction,
@@ -38,8 +40,8 @@ export async function storeLostBlobs(
 
 /**
  * Moves contents to the bucket in the background, on any node. A publish does not wait for the move or the bucket:
- * while the bucket is unavailable, the contents stay in the database. Throws if contents are in a bucket that the registry
- * was opened without.
+ * while the bucket is unavailable, the contents stay in the database. Throws if contents are in a bucket that the
+ * registry was opened without.
  */
 export async function scheduleBlobMoves(context: CatalogueContext): Promise<void> {
   const { database, outbox, clock, closing } = context

@@ -28,7 +28,10 @@ export interface Publication {
   readonly yanked?: boolean | undefined
   /** Whether the version is imported: its number is used only if higher than existing versions. */
   readonly imported?: boolean
-  /** Reasons lifted by a release: `policy` means no scan policy applies, `approval` that no review is needed. */
+  /**
+   * Quarantine reasons that a release lifted: with `policy`, no scan policy applies; with `approval`, no review is
+   * needed.
+   */
   readonly released?: readonly QuarantineReason[]
 }
 

@@ -43,7 +43,7 @@ export interface Stored {
   readonly warnings: readonly Warning[]
 }
 
-/** Reads the missing values of the response within the transaction. */
+/** Reads the values for the response to a publish that `published` lacks, within the transaction. */
 export async function readPublished(
   trx: WriteTransaction,
   published: Omit<Published, 'quarantinedFor'>,

@@ -32,10 +32,10 @@ import { requireWriter } from '../skills/change-skill.ts'
 import { hasRight, requireRight, requireWithinLimit } from '../../visibility/rights.ts'
 
 /**
- * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
- * as an action of the agent. Responds 202 if the scan policy quarantines the version,
- * or if the version waits for reviewers. Throws `invalid_skill`,
- * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
+ * PUT /skills: stores a new skill, a new version, or new metadata. With an agent's token in the request, a version also
+ * counts as an action of the agent. Responds 202 if the scan policy quarantines the version, or if the version waits
+ * for reviewers. Throws `invalid_skill`, `version_exists`, `name_taken`, and `forbidden` for another user's name or a
+ * wrong token.
  */
 export async function publishSkill(
   context: CatalogueContext,
@@ -194,8 +194,8 @@ interface Target {
 }
 
 /**
- * The caller's namespace, that of an organisation in which the caller may publish, or of an owner who gave the caller
- * write access to the skill.
+ * Finds the owner in whose namespace a request publishes: the caller, an organisation in which the caller may publish,
+ * or an owner who gave the caller write access to the skill.
  */
 async function getTarget(
   context: StorageContext,
@@ -243,7 +243,7 @@ export async function requirePublisher(
   await requireWriter(trx, fullName, settings.visibility, user)
 }
 
-/** The visibility to store for a request; undefined if the visibility stays. */
+/** The visibility to store for a request; undefined if the visibility does not change. */
 function toVisibility(
   { visibility, organisation }: PublishSkillInput,
   { owner, skill }: Target,

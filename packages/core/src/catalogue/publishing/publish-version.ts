@@ -39,9 +39,9 @@ import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
  * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
- * applies the request's settings in any case. If the result is `quarantinedFor` a reason, the caller must roll back. Throws
- * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy or a rule refuses the version,
- * or metadata that comes with an older version.
+ * applies the request's settings in any case. If the result is `quarantinedFor` a reason, the caller must roll back.
+ * Throws `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy or a rule refuses the
+ * version, or the settings in a request with an older version.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -125,7 +125,7 @@ export async function publishVersion(
   return { ...published, created: true, quarantinedFor }
 }
 
-/** Whether a version waits for reviewers. Throws `invalid_skill` if it breaks a rule of its organisation. */
+/** Whether a version waits for reviewers. Throws `invalid_skill` if the version breaks a rule of the policy. */
 async function judgeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -147,8 +147,8 @@ interface NewJudged extends Pick<StoredVersion, 'skill' | 'uses'> {
 }
 
 /**
- * The warnings about settings that changed without a version. Throws `invalid_skill` if the scan policy or a rule refuses
- * them, and for a description while versions need approval, since agents read it.
+ * The warnings about settings that changed without a version. Throws `invalid_skill` if the scan policy or a rule
+ * refuses the settings, and for a changed description while versions need approval, since agents read descriptions.
  */
 export async function requireSettings(
   context: CatalogueContext,
@@ -168,7 +168,9 @@ function refuseBroken({ refusals }: PolicyJudgement): void {
   if (refusals.length > 0) throw invalidFields('invalid_skill', refusals)
 }
 
-/** Refuses the content of a recalled version under another number, which its recall may not cover. */
+/**
+ * Refuses the content of a recalled version under another version number, because the recall may not cover that number.
+ */
 function refuseRecalledContent(
   fullName: string,
   versions: readonly ListedVersion[],
@@ -224,14 +226,14 @@ interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 're
   readonly recalls?: readonly StoredRecall[]
 }
 
-/** The stored version. */
+/** A version that was just stored, its skill and its access. */
 interface StoredVersion {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly uses: ShownAccess
 }
 
-/** Stores a version under a free number, refreshes its skill and records it in the audit log. */
+/** Stores a version under an unused version number, refreshes its skill and records the publish in the audit log. */
 export async function storeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -267,7 +269,10 @@ async function insertAndRefresh(
   }
 }
 
-/** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */
+/**
+ * The change of a skill by an inserted version, with the event and, if `isForUpstreams`, the write to send to
+ * upstreams.
+ */
 function toVersionChange(
   { publication, number: _number, others: _others, recalls: _recalls, ...change }: NewVersion,
   { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,

@@ -21,10 +21,11 @@ interface Holding {
 }
 
 /**
- * Quarantines a version until an administrator releases it or reviewers approve it. The same content with the same
- * settings keeps its id, comments and reviews; with other settings it replaces the earlier one, since a decision names
- * the id and must not count for what was not read. A version that waits for reviewers also replaces an earlier one of
- * its skill. Throws `conflict` if the publisher has too many quarantined versions.
+ * Quarantines a version until an administrator releases it or reviewers approve it. If the same content is quarantined
+ * already, it keeps its id, comments and reviews if the settings are the same. With other settings, a new item with a
+ * new id replaces it, because a decision names the id and must not count for settings that no reviewer read. A version
+ * that waits for reviewers also replaces an earlier version of its skill that waits for them. Throws `conflict` if the
+ * publisher has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: Pick<CatalogueContext, 'clock' | 'events' | 'policies'>,
@@ -81,7 +82,7 @@ export async function quarantineVersion(
   return { ...shown, ...(await context.policies.countApprovals(trx, row)) }
 }
 
-/** Tells reviewers that a version waits for them. */
+/** Notifies the reviewers of a quarantined version that it waits for their review. */
 export async function announceSubmission(
   context: Pick<CatalogueContext, 'events' | 'policies'>,
   trx: WriteTransaction,
@@ -98,7 +99,7 @@ export function toSubmissionData({ id, full_name: fullName, version }: Quarantin
   return { submission: { id, fullName, version } }
 }
 
-/** Deletes the versions of a skill that wait for reviewers, except one. */
+/** Deletes the versions of a skill that wait for reviewers, except the version with the id `keptId`. */
 export async function removeEarlierSubmissions(
   trx: WriteTransaction,
   fullName: string,
@@ -112,7 +113,7 @@ export async function removeEarlierSubmissions(
     .execute()
 }
 
-/** The number of a version of the same skill that was submitted later and waits for reviewers. */
+/** The number of a version of the same skill that waits for reviewers and was submitted later than `row`. */
 export function findLaterSubmission(trx: WriteTransaction, row: Pick<QuarantineItemRow, 'id' | 'full_name'>) {
   return trx
     .selectFrom('quarantine_items')
@@ -143,7 +144,7 @@ export async function passItemOn(
   return { ...row, ...columns }
 }
 
-/** Stores the verdict of a reviewer in place of an earlier one. */
+/** Stores the verdict of a reviewer, in place of an earlier verdict of this reviewer. */
 export async function putVerdict(trx: WriteTransaction, review: Tables['submission_reviews']): Promise<void> {
   const { verdict, at } = review
   await trx

@@ -9,12 +9,13 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 export const uploadKeptMs = 10 * 60_000
 /** Limit of each user: two packages of the largest size, so that a failed publish can be repeated. */
 const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
-/** Maximum uploads per deleting transaction: a number that is deleted quickly even at the largest size. */
+/** Maximum uploads that one transaction deletes, so that it is short even for uploads of the largest size. */
 const sweptUploadsMax = 10
 
 /**
  * Stores a file for a later publish and returns the id. Only received bytes count, and only against the limit of the
- * uploader, so that users cannot block each other. Throws `rate_limited` for more than a user may have.
+ * uploader, so that users cannot block each other. Throws `rate_limited` if the uploads of the user would exceed the
+ * limit.
  */
 export async function storeUpload(
   { database, clock }: StorageContext,
@@ -31,7 +32,7 @@ export async function storeUpload(
       // An expiry further ahead than any upload may have was written before the clock was set back.
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
       .execute()
-    // The ids are in the order of time, and `expires_at` has no index.
+    // Looks at the first ids, because ids are in the order of time and `expires_at` has no index.
     const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptUploadsMax)
     await trx.deleteFrom('uploads').where('id', 'in', oldest).where('expires_at', '<=', now).execute()
     const { files, sum, endsAt } = await trx
@@ -106,7 +107,7 @@ export async function dropUploads({ database }: StorageContext, measured: Readon
   )
 }
 
-/** Deletes expired uploads in small steps. Each new upload also deletes a few. */
+/** Deletes expired uploads in small steps. Each new upload also deletes a few expired uploads. */
 export async function sweepUploads({ database, clock }: StorageContext): Promise<void> {
   for (let left = true; left;) {
     left = await database.writer.write(async (trx) => {

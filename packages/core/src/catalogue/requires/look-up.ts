@@ -26,12 +26,12 @@ export interface ChoosableVersion {
   readonly requires: Requires
 }
 
-/** Names per query, so that no query reads more than its rows. */
+/** Maximum number of names per query, so that each query reads few rows. */
 const namesPerQuery = 200
 
 /**
- * The skills that names mean, as far as the caller may see them, by name. A name without an owner, which only a request
- * has, means the caller's own skill, else the holder of the short name.
+ * Maps names to the skills that they mean, without skills that the caller may not see. A name without an owner occurs
+ * only in requests: it means the caller's own skill, else the holder of the short name.
  */
 export async function lookUpWanted(context: StorageContext, names: readonly string[], caller: Caller) {
   const found = new Map<string, Choosable>()
@@ -67,8 +67,8 @@ async function lookUpSome(
 }
 
 /**
- * The names that the latest versions of skills require, directly and through others, as far as a resolution may go.
- * The caller may not be allowed to see all of these skills.
+ * The names that the latest versions of skills require, directly and through other skills, at most as many as a
+ * resolution may have. The result may contain names of skills that the caller may not see.
  */
 export async function listReached({ database }: StorageContext, skillIds: ReadonlySet<string>): Promise<string[]> {
   if (skillIds.size === 0) return []

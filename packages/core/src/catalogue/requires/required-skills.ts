@@ -35,8 +35,8 @@ export async function findWithdrawn(context: StorageContext, installed: readonly
 }
 
 /**
- * Warns an author of required skills that do not exist, or that have no version in the range. These are no errors,
- * because such skills or versions may be published later.
+ * Warns an author of required skills that do not exist, or that have no version in the range. Missing skills or
+ * versions are no errors, because they may be published later.
  */
 export async function warnOfRequired(context: StorageContext, { skills }: Requires, owner: string, caller: Caller) {
   const names = new Set(skills.flatMap(({ name }) => [name, toMeantName(name, owner)]))

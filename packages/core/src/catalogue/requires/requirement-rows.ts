@@ -80,7 +80,7 @@ async function recountDependents(trx: WriteTransaction, names: readonly string[]
 type Aliased = Tables & { target: Tables['skills']; own: Tables['skills'] }
 const eb = expressionBuilder<Aliased, 'requirements' | 'skills' | 'target'>()
 
-/** Whether a row of `requirements` has a name of the skill in `target`, now or before a transfer: an index finds it. */
+/** Whether a row of `requirements` has a current or former name of the skill in `target`. An index finds such rows. */
 const isRequirementOfTarget = eb.and([
   eb('requirements.skill_id', '!=', eb.ref('target.id')),
   eb(

@@ -34,8 +34,8 @@ export const resolveSkills: Operation<'resolveSkills', StorageContext> = async (
 }
 
 /**
- * Looks names up; the first time, also all names that the latest versions of the found skills lead to, so that a deep
- * resolution needs few queries.
+ * Returns a function that looks up names. Its first call also looks up all names that the latest versions of the found
+ * skills lead to, so that a deep resolution needs few queries.
  */
 function createLookUp(context: StorageContext, caller: Caller) {
   let isFirst = true

@@ -44,7 +44,10 @@ interface Step {
   /** The number of edges before this step, and the index of the edge that is read next. */
   readonly edgeCount: number
   readonly cursor: number
-  /** The earlier steps that excluded candidates of this step: if all candidates fail, the search goes back to one. */
+  /**
+   * The earlier steps that excluded candidates of this step: if all candidates fail, the search goes back to the last
+   * of these steps.
+   */
   readonly blamed: Set<Step>
   /** Versions that were put off because a later requirement excludes them. */
   readonly putOff: Set<ChoosableVersion>
@@ -60,10 +63,10 @@ const testsPerTurn = 2000
 type LookUp = (wanted: readonly string[]) => Promise<ReadonlyMap<string, Choosable>>
 
 /**
- * Chooses the highest version of each skill that satisfies all requirements, breadth first. Where a requirement excludes
- * a chosen version, the search goes back to the last step of the conflict and tries its next candidate
- * (conflict-directed backjumping). Iterative, so that a long chain takes no stack. Throws `conflict` with the chains that
- * lead to the conflict, `not_found` for a skill of the request, and `invalid_request` for too large a resolution.
+ * Chooses the highest version of each skill that satisfies all requirements, breadth first. Where a requirement
+ * excludes a chosen version, the search goes back to the last step of the conflict and tries its next candidate
+ * (conflict-directed backjumping). Iterative, so that a long chain takes no stack. Throws `conflict` with the chains
+ * that lead to the conflict, `not_found` for a skill of the request, and `invalid_request` for too large a resolution.
  */
 export async function solve(roots: readonly Root[], lookUp: LookUp): Promise<{ choices: Choice[]; edges: Edge[] }> {
   const search = new Search(lookUp)
@@ -185,7 +188,10 @@ class Search {
     if (this.edges.length > edgesMax) throw toTooLarge()
   }
 
-  /** Tries the next candidate of the last blamed step. A step without further candidates passes the blame on. */
+  /**
+   * Goes back to the last blamed step and tries its next candidate. If that step has none left, blames the steps that
+   * excluded its candidates.
+   */
   #backjump(first: ReadonlySet<Step>): void {
     for (let blamed = first; ;) {
       const last = [...blamed].toSorted((a, b) => b.position - a.position)[0]
@@ -207,7 +213,7 @@ class Search {
     this.#addRequirements(step)
   }
 
-  /** Removes the steps and edges that followed from a step. The step itself remains the last one. */
+  /** Removes the steps and edges that followed from a step. The step itself becomes the last step. */
   #undo(step: Step): void {
     for (const later of this.#steps.splice(step.position + 1)) this.#stepOf.delete(later.skill)
     this.edges.length = step.edgeCount
@@ -217,14 +223,14 @@ class Search {
   #isIn({ version, isOffered }: ChoosableVersion, { range, from }: Edge, { latest }: Choosable): boolean {
     this.#tests += 1
     if (!range) return version === latest
-    // Only a request may name a yanked or recalled version, exactly.
+    // A yanked or recalled version is chosen only if the request names exactly this version.
     if (!isOffered && (from || range.text !== version)) return false
     return range.includes(version)
   }
 
   /**
    * Records a conflict for the error message, with only the ranges that exclude versions. If a version is in all
-   * ranges, it failed because of an earlier conflict, which stays recorded.
+   * ranges, the version failed because of an earlier conflict, and that conflict stays recorded.
    */
   #explain(skill: Choosable, edges: readonly Edge[]): void {
     let left = skill.versions

@@ -20,7 +20,7 @@ const dependentsPerWrite = 50
 
 /**
  * Queues the notices to the owners of skills whose requirements included versions that were just withdrawn, in the
- * transaction of the change. Costs one query if no skill requires the skill.
+ * transaction of the change. Costs one query if no other skill requires `skill`.
  */
 export async function queueWithdrawal(
   { outbox }: Pick<CatalogueContext, 'outbox'>,

@@ -6,8 +6,8 @@ import type { SkillSettings } from '../context/ports.ts'
 import { moveSkill } from './skill-transfer.ts'
 
 /**
- * Functions that apply an upstream's changes to mirrored skills and packs. The caller then runs `refreshSkill` or
- * `appendChange`.
+ * Functions that apply an upstream's changes to mirrored skills and packs. After such a function, its caller runs
+ * `refreshSkill` for a skill, or `appendChange` for a pack.
  */
 
 /** Records when the upstream last confirmed a skill. `at`: milliseconds since 1970. */
@@ -78,7 +78,7 @@ export async function updateVersion(
   return true
 }
 
-/** Inserts a mirrored pack, or updates the pack with this id. */
+/** Inserts a mirrored pack, or updates the pack `before`. */
 export async function putPack(trx: WriteTransaction, before: PackRow | undefined, pack: PackRow): Promise<void> {
   if (before) await trx.updateTable('packs').set(pack).where('id', '=', before.id).execute()
   else await trx.insertInto('packs').values(pack).execute()

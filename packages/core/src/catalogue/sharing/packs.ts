@@ -85,8 +85,9 @@ function warnOfReservedName(slug: string): Warning[] {
 }
 
 /**
- * PATCH /packs/<slug>, by the curator or members who may publish; its visibility by those who may manage. `skills` takes
- * the place of the skills that the caller sees. Throws `name_taken` if a private pack is published under a taken slug.
+ * PATCH /packs/<slug>: changes a pack. Requires the right `publish` in it, or `manage` to change its visibility.
+ * `skills` takes the place of the skills that the caller sees. Throws `name_taken` if a private pack is published under
+ * a taken slug.
  */
 export const updatePack: Operation<'updatePack', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
@@ -128,7 +129,7 @@ type MemberChange =
   | { readonly listed: readonly Member[]; readonly seen: ReadonlySet<string> }
   | { readonly added: readonly (readonly [Member, MemberFields])[]; readonly removed: readonly string[] }
 
-/** Reads the change of members from a request; undefined if the request changes none. */
+/** Reads the change of members from a request; undefined if the request changes no members. */
 async function readMemberChange(
   context: StorageContext,
   packId: string,
@@ -180,7 +181,7 @@ function changeSingle(current: readonly Member[], { added, removed }: Extract<Me
 
 const toNotes = (members: readonly Member[] | undefined) => JSON.stringify(members?.map(({ note }) => note))
 
-/** DELETE /packs/<slug>, by the curator or members who may manage; the slug stays taken. */
+/** DELETE /packs/<slug>: deletes a pack. Requires the right `manage` in it. The slug stays taken. */
 export const deletePack: Operation<'deletePack', StorageContext> = async (context, input, caller) => {
   const { id } = await getPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
@@ -193,7 +194,7 @@ export const deletePack: Operation<'deletePack', StorageContext> = async (contex
 
 /**
  * Reads the pack again within the transaction, because the pack may have been changed or deleted since the first read.
- * Throws `forbidden` for callers without the right.
+ * Throws `not_found` for a deleted pack, and `forbidden` for callers without `right`.
  */
 async function getLivePack(trx: Kysely<Tables>, id: string, caller: Caller, right: Right): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -275,7 +276,10 @@ interface Member {
   readonly note: string
 }
 
-/** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
+/**
+ * Finds the skills of members that a request names. Throws `invalid_request` that names each member that is listed
+ * twice or not visible.
+ */
 async function resolvePackMembers(
   context: StorageContext,
   inputs: readonly MemberInput[],
@@ -325,7 +329,7 @@ function toPackEntries(before: PackRow | undefined, pack: PackRow, members: read
     .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
   const parts = toPackParts(skills)
   const { name, description } = pack
-  // The first part starts a new list; the others append to it.
+  // The entry of the first part starts a new list of skills; the entries of the other parts append to this list.
   return parts.map((some, i) =>
     toPackEntry(pack, {
       withdrawn: false,

@@ -26,7 +26,7 @@ export async function getPack(context: StorageContext, slug: string, caller: Cal
     .where(hasStoredSlug(slug, callerId(caller)))
     .orderBy('created_at')
     .execute()
-  // A private pack of the caller comes first, then one of the caller's organisations.
+  // A private pack of the caller comes first, then a private pack of an organisation of the caller.
   const pack =
     rows.find((row) => row.slug === `${callerId(caller)}/${slug}`) ?? rows.find((row) => row.slug !== slug) ?? rows[0]
   if (!pack) throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
@@ -76,9 +76,9 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
 }
 
 /**
- * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first; with `skill`, only
- * those that have it. A page shows a
- * limited number of skills in total; `skillCount` is the number of all skills of a pack.
+ * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first; with `skill`,
+ * only packs that have this skill. A page shows a limited number of skills in total; `skillCount` is the number of all
+ * skills of a pack.
  */
 export const listPacks: Operation<'listPacks', StorageContext> = async (context, input, caller) => {
   const { curator } = input
@@ -96,7 +96,7 @@ export const listPacks: Operation<'listPacks', StorageContext> = async (context,
     .where(isPackOpenTo(caller))
     .orderBy('created_at', 'desc')
     .orderBy('slug')
-  // The databases fold case differently, SQLite only for ASCII, so words are compared here.
+  // The words are compared here, not in the database, because SQLite folds case only for ASCII.
   const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
   const matching = briefs.filter(({ name, slug, description }) => {
     const text = foldPackText(`${name} ${toShownSlug(slug)} ${description}`)
@@ -123,9 +123,9 @@ function foldPackText(text: string): string {
 }
 
 /**
- * The slug of a private pack is taken only for those who see it: otherwise a refusal to other users would reveal that the
- * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes visible
- * to others. From then on its slug is taken for everyone, even if the pack becomes private again.
+ * The slug of a private pack is taken only for those who see it: otherwise a refusal to other users would reveal that
+ * the pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes
+ * visible to others. From then on its slug is taken for everyone, even if the pack becomes private again.
  */
 export function toStoredSlug(slug: string, { curator_id, visibility }: Pick<PackRow, 'curator_id' | 'visibility'>) {
   return visibility === 'private' ? `${curator_id}/${slug}` : slug
@@ -145,7 +145,7 @@ function hasStoredSlug(slug: string, userId: string | null) {
   return pack.or([pack('packs.slug', 'in', [slug, `${userId}/${slug}`]), pack('packs.slug', 'in', ofOrganisations)])
 }
 
-/** Throws `name_taken` if a new pack, or one that becomes visible to others, cannot have the slug. */
+/** Throws `name_taken` if a new pack, or a pack that becomes visible to others, cannot have the slug. */
 export async function requireFreeSlug(
   trx: WriteTransaction,
   slug: string,

@@ -19,8 +19,8 @@ import { requireRight } from '../../visibility/rights.ts'
 const sharesMax = 100
 
 /**
- * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token
- * is in this response only.
+ * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the caller's API key. The
+ * token is in this response only.
  */
 export const createShare: Operation<'createShare', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSharableSkill(context, input.name, caller)
@@ -79,7 +79,7 @@ export async function passOnShares(trx: WriteTransaction, { ids, withMade, heir 
   else await trx.updateTable('shares').set({ made_by: heir }).where('made_by', 'in', ids).execute()
 }
 
-/** The caller with read access to the shared skill. Throws `not_found` for an expired or revoked link. */
+/** Adds read access to the shared skill to a caller. Throws `not_found` for an expired or revoked link. */
 export async function withShare(context: StorageContext, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')
@@ -95,7 +95,10 @@ export async function withShare(context: StorageContext, caller: Caller, token: 
   return { ...caller, sharedSkillId: share.skill_id }
 }
 
-/** The skill, if the caller may manage it and so may see who else can read it. */
+/**
+ * The skill with a name. Throws `forbidden` if the caller may not manage it, since only managers may see who can read a
+ * skill.
+ */
 async function getSharableSkill(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')

@@ -41,7 +41,7 @@ export const offerTransfer: Operation<'transferSkill', StorageContext> = async (
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/** Only administrators of an organisation may transfer its skills to others; roles of a team do not suffice. */
+/** Only administrators of an organisation may transfer its skills to other owners; roles of a team do not suffice. */
 async function requireOrganisationRight(
   trx: WriteTransaction,
   { owner_id: id, owner: username }: SkillRow,
@@ -52,8 +52,8 @@ async function requireOrganisationRight(
 }
 
 /**
- * POST /skills/<name>/transfer/accept: moves the skill to the new owner, for whom an administrator of an organisation
- * accepts. The old full name redirects to the new name.
+ * POST /skills/<name>/transfer/accept: moves the skill to the new owner. For an organisation, a member who may manage
+ * its skills accepts. The old full name redirects to the new name.
  */
 export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = async (context, input, caller) => {
   const user = requireAccount(caller)
@@ -81,7 +81,10 @@ export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = asy
   return showDetails(context, after, caller)
 }
 
-/** Whether a user may take a skill over for the new owner: the user, or an organisation with the user's role. */
+/**
+ * Whether a user may accept a skill for the new owner, which is the user or an organisation in which the user may
+ * manage skills.
+ */
 async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: UserCaller): Promise<boolean> {
   return newOwnerId === userId || (await hasMemberRight(db, newOwnerId, userId, 'manage'))
 }
@@ -96,7 +99,7 @@ export async function moveSkill(
   // If the skill returns to an earlier name, the name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
-  // A skill visible to one organisation must not become visible to the members of another one.
+  // A skill visible to one organisation must not become visible to the members of another organisation.
   const narrowed = visibility === 'organisation' && { visibility: 'private' as const }
   await trx
     .updateTable('skills')
@@ -105,7 +108,7 @@ export async function moveSkill(
     .execute()
   await addRow(trx, 'aliases', { full_name, skill_id: id, created_at: at })
   await removeCollaborators(trx, id)
-  // The former owner's policy of the skill would replace rules of an organisation.
+  // Removes the skill's policy, which the former owner set: it would replace rules of the new owner.
   await context.policies.forget(trx, id)
   await trx.deleteFrom('team_skills').where('skill_id', '=', id).execute()
   // The former owner created the share links, and their recipients may have stored them.
@@ -130,7 +133,7 @@ export const cancelTransfer: Operation<'cancelTransfer', StorageContext> = async
   })
 }
 
-/** GET /transfers: the pending offers to and by the caller, and the organisations whose skills the caller manages. */
+/** GET /transfers: the pending offers to or by the caller, or an organisation whose skills the caller manages. */
 export async function listTransfers(context: StorageContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await selectOffers(context.database.read, userId)
@@ -159,7 +162,9 @@ function selectOffers(db: Kysely<Tables>, userId: string) {
     )
 }
 
-/** The pending offer of a skill. Both parties find the offer, even if the skill is private; others get `not_found`. */
+/**
+ * The pending offer of a skill. Both parties find the offer, even if the skill is private; other users get `not_found`.
+ */
 async function getTransferOffer(context: StorageContext, name: string, userId: string) {
   const offered = await selectOffers(context.database.read, userId)
     .selectAll('skills')
@@ -172,7 +177,7 @@ async function getTransferOffer(context: StorageContext, name: string, userId: s
   return offered[0]
 }
 
-/** Removes the offer. Since the read, the offer may have been cancelled, accepted or made to another user. */
+/** Removes an offer. Throws if the offer was cancelled, accepted or made to another user since it was read. */
 async function takeTransferOffer(trx: WriteTransaction, skill: SkillRow, newOwnerId: string): Promise<void> {
   // A hidden or taken-down skill must stay with its owner until the case is decided.
   if (skill.state !== 'live') throw noTransferOffer(skill.full_name)

@@ -17,7 +17,7 @@ import { refreshSkill } from '../skills/refresh-skill.ts'
 
 type TeamSkill = NonNullable<Input<'putTeam'>['skills']>[number]
 
-/** GET /organisations/<name>/teams, for members and administrators, by name. */
+/** GET /organisations/<name>/teams, for members and administrators: the teams, ordered by name. */
 export const listTeams: Operation<'listTeams', StorageContext> = async (context, input, caller) => {
   const { read } = context.database
   const row = await getOrganisation(read, input.organisation)
@@ -27,7 +27,10 @@ export const listTeams: Operation<'listTeams', StorageContext> = async (context,
   return { teams: await showTeams(context, read, rows, caller), ...paging }
 }
 
-/** PUT /organisations/<name>/teams/<team>: only members of the organisation and only its own skills are accepted. */
+/**
+ * PUT /organisations/<name>/teams/<team>: creates or changes a team. Accepts only members and skills of the
+ * organisation.
+ */
 export const putTeam: Operation<'putTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -37,8 +40,8 @@ export const putTeam: Operation<'putTeam', CatalogueContext> = async (context, i
 }
 
 /**
- * PATCH /organisations/<name>/teams/<team>: adds and removes members and skills. What the request does not name stays,
- * also what another caller adds at the same time, or skills that the caller does not see.
+ * PATCH /organisations/<name>/teams/<team>: adds and removes members and skills. Other members and skills stay,
+ * including those that another caller adds at the same time, and skills that the caller does not see.
  */
 export const updateTeam: Operation<'updateTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name, add = {}, remove = {} } = input
@@ -60,7 +63,7 @@ export const updateTeam: Operation<'updateTeam', CatalogueContext> = async (cont
   })
 }
 
-/** Replaces the members and the skills of a team, as far as they are given. */
+/** Replaces the members of a team if `members` is given, and its skills if `skills` is given. */
 async function saveTeam(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -107,7 +110,10 @@ async function readSkillRoles(
   return rows.map(({ name, role }) => [name, role])
 }
 
-/** DELETE /organisations/<name>/teams/<team>. Throws `conflict` where groups of the identity provider would undo this. */
+/**
+ * DELETE /organisations/<name>/teams/<team>. Throws `conflict` if a group of the identity provider would add a member
+ * again.
+ */
 export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name } = input
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -121,7 +127,10 @@ export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (cont
   })
 }
 
-/** Replaces the skills of a team and refreshes the changed ones: the search index contains who may read them. */
+/**
+ * Replaces the skills of a team. Refreshes the added and removed skills, because the search index contains who may read
+ * a skill.
+ */
 async function replaceSkills(
   context: CatalogueContext,
   trx: WriteTransaction,

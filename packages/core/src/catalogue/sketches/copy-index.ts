@@ -59,7 +59,7 @@ export class CopyIndex {
     if (++this.#putCount >= this.#waitingMax) this.#enterSoon()
   }
 
-  /** Skills that share any of the given shingles. If there are very many, the skills that share the rarest shingles. */
+  /** Skills that share any of the given shingles. If very many skills do, those that share the rarest shingles. */
   async findShared(shingles: readonly number[]): Promise<SharedGroup[]> {
     const { read, dialect } = this.#database
     return findShared(read, dialect, shingles, await this.#findWaiting(shingles))
@@ -87,7 +87,7 @@ export class CopyIndex {
   /** Finds the pending sketches that have some shingles. */
   async #findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
     const waiting = this.#waiting
-    // Versions that another process inserted still count as pending in this process, up to this limit.
+    // Versions that another process inserted into the table stay pending in this process, up to twice the maximum.
     if (waiting.count > 2 * this.#waitingMax) waiting.forget(waiting.last)
     await waiting.follow(this.#database.read)
     if (waiting.count >= this.#waitingMax) this.#enterSoon()
@@ -131,14 +131,20 @@ function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
 const foundMax = 16_384
 /** Time for which reading pending sketches may block the event loop at once. */
 const blockMs = 10
-/** About ten bits for each shingle when the maximum number of versions is pending. */
+/**
+ * Size of the bit set of pending shingles: about ten bits for each shingle when the maximum number of versions is
+ * pending.
+ */
 const presentBits = 2 ** 21
 
 /** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
-  /** A bit set of the shingles' low bits: for most texts, it shows at once that no shingle is pending. */
+  /**
+   * A bit set of the low bits of pending shingles, which shows at once for most texts that none of their shingles is
+   * pending.
+   */
   readonly #present = new Uint8Array(presentBits / 8)
 
   /** The number of pending versions. */
@@ -176,7 +182,7 @@ class WaitingSketches {
     return found
   }
 
-  /** All pending entries in table order, in batches of about `count`. */
+  /** All pending shingles in the order of the shingle table, in batches of about `count`. */
   *list(count: number): Generator<SharedShingle[]> {
     const byShingle = new Map(this.#byShingle)
     let some: SharedShingle[] = []
@@ -190,7 +196,7 @@ class WaitingSketches {
     if (some.length > 0) yield some
   }
 
-  /** Drops the versions up to a number, which were inserted into the table. */
+  /** Drops the versions up to the `sketch_num` `last`, because they were inserted into the table. */
   forget(last: number): void {
     const left = this.#rows.filter(({ sketch_num }) => sketch_num > last)
     this.#rows = []

@@ -9,7 +9,7 @@ interface Words {
   readonly ends: Int32Array
 }
 
-/** Normalises the case and the Unicode form of a text. */
+/** Normalises the case and the Unicode form of a text, and cuts the text to `comparedCharactersMax`. */
 export function foldComparedText(text: string): string {
   const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
   // Normalisation may turn one character into 18 characters.
@@ -40,7 +40,10 @@ function createWordBuffers(length: number): Words {
   return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
 }
 
-/** Returns the number of words. The loop uses no closure and no module-level name: either would double its time. */
+/**
+ * Fills the shared buffers with the words of a text. Returns their number. The loop uses no closure and no module-level
+ * name: either would double its time.
+ */
 function fillWordBuffers(folded: string): number {
   if (folded.length > wordBuffers.hashes.length) wordBuffers = createWordBuffers(folded.length)
   const { hashes, starts, ends } = wordBuffers
@@ -95,7 +98,10 @@ const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibet
   .map((script) => `\\p{Script=${script}}`)
   .join('')
 const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
-/** The kind of each character, cached at first use: matching the pattern each time would take most of the time. */
+/**
+ * The kind of each character, cached at its first occurrence: matching the pattern each time would take most of the
+ * time of splitting.
+ */
 const knownKinds = new Uint8Array(0x110000)
 
 function toCharacterKind(code: number): number {
@@ -117,7 +123,7 @@ function findCharacterKind(character: string): number {
   return /^[\p{L}\p{N}]$/u.test(character) ? characterKinds.word : characterKinds.none
 }
 
-/** Words per shingle; in scripts without spaces, characters. */
+/** The number of consecutive words that a shingle hashes; in scripts without spaces, of characters. */
 export const shingleWords = 5
 /** Shingles are integers below this limit, so that both databases and a double store shingles exactly. */
 export const shingleRange = 2 ** 47

@@ -14,7 +14,7 @@ import { cutSkillMd } from './sketch.ts'
 
 /** The similarity from which a text counts as a copy. */
 export const copySimilarity = 0.4
-/** The minimum similarity that is shown. */
+/** Matches with a lower similarity are not shown. */
 export const shownSimilarity = 0.3
 /** The minimum Jaccard index of two bodies that count as nearly the same text. */
 const nearResemblance = 0.8
@@ -33,7 +33,7 @@ export interface Comparison {
   readonly similarity: number
   /** `exact`: the same words; `near`: nearly the same words and size; `partial`: one contains a part of the other. */
   readonly kind: 'exact' | 'near' | 'partial'
-  /** The share of both bodies' shingles that both contain (Jaccard index); 1 for the same set. */
+  /** Of the shingles of either body, the share that both bodies contain (Jaccard index); 1 for the same set. */
   readonly resemblance: number
 }
 
@@ -59,7 +59,10 @@ export function toCompared(body: string): ComparedBody {
   return { body, words: hashBodyWords(body) }
 }
 
-/** Returns a function that compares one body with others like {@link measureSimilarity}, and also returns the kind. */
+/**
+ * Returns a function that compares the body `one` with another body as {@link measureSimilarity} does, and also returns
+ * the kind.
+ */
 export function comparerWith(one: ComparedBody): (other: ComparedBody) => Comparison {
   const own = toShingles(one.words, shingleWords)
   let ownCode: Float64Array | undefined
@@ -115,7 +118,10 @@ function countSharedShingles(a: Float64Array, b: Float64Array): number {
 
 const sharedPassagesMax = 5
 const sharedPassageCharactersMax = 500
-/** The maximum number of positions tried for the same five words. Only tables and lists have more. */
+/**
+ * The maximum number of positions in a document that are tried for the same five words. Only tables and lists repeat
+ * words more often.
+ */
 const shinglePlacesMax = 8
 
 /** The words of a document's body with their positions. */

@@ -4,7 +4,10 @@ import { comparedCharactersMax, shingleRange, shingleWords, toShingles, hashBody
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
-/** The maximum sampling scale: of a very long body, one shingle in 32 is stored, and one in 16 is looked up. */
+/**
+ * The sampling scales for long bodies: one shingle in 32 is stored, and one in 16 is looked up. Even longer bodies have
+ * a higher scale, so that `shinglesMax` applies.
+ */
 const keptScaleMax = 32
 const lookupScaleMax = 16
 /** The minimum number of shingles stored for a short body: a copy may have changed some of them. */
@@ -13,7 +16,10 @@ const keptMin = 24
 const lookedUpMin = 96
 /** The target for the number of shingles stored or looked up for a long body; at most twice as many are used. */
 const shinglesMax = 512
-/** The characters of a SKILL.md that a comparison uses: a frontmatter of common length and the compared body. */
+/**
+ * The maximum number of characters of a SKILL.md that a comparison uses: for a frontmatter of common length and the
+ * compared body.
+ */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3
@@ -61,8 +67,8 @@ export function cutSkillMd(skillMd: string): string {
 
 /**
  * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that the sketch of a
- * small body is contained in the sketch of a large body that includes the small body. Thresholds are powers of two, so
- * one sketch is a subset of the other.
+ * small body is contained in the sketch of a large body that includes the small body. The sampling scales are powers of
+ * two, so the stored shingles are a subset of the shingles to look up.
  */
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1

@@ -16,7 +16,7 @@ import { requireRight } from '../../visibility/rights.ts'
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
  * changed anything. `skill` is the row on which the caller's permission was checked; `right` is checked again in the
- * transaction. Throws `not_found` if the skill was deleted after that check, `conflict` if its owner changed.
+ * transaction. Throws `not_found` if the skill was deleted after the first check, `conflict` if its owner changed.
  */
 export async function changeSkill(
   context: CatalogueContext,
@@ -47,7 +47,7 @@ export function refuseChangedSkill(checked: Pick<SkillRow, 'owner_id'>, now: Ski
 
 /**
  * The skill that a user publishes to, checked again within the transaction, since a role, the skill or its name may
- * have changed. Its visibility needs the right `manage`. Throws `not_found` and `forbidden`.
+ * have changed. Publishing with a visibility requires the right `manage`. Throws `not_found` and `forbidden`.
  */
 export async function requireWriter(
   trx: WriteTransaction,
@@ -95,7 +95,7 @@ export async function markYanked(trx: WriteTransaction, versionId: string, yanke
   return updated.numUpdatedRows > 0n
 }
 
-/** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
+/** DELETE /skills/<name>: withdraws the skill, also from mirrors. Its name stays taken permanently. */
 export const deleteSkill: Operation<'deleteSkill', CatalogueContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')

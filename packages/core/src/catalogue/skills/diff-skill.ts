@@ -13,7 +13,7 @@ import { showChange } from '../versions/version-changes.ts'
 import { readFileRows, refuseQuarantined } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 
-/** Maximum characters of the patches in a response; further files have no patch. */
+/** Maximum characters of the patches in a response; files beyond this limit have no patch. */
 const patchCharactersMax = 2 * 1024 * 1024
 /** Maximum bytes compared for one response. */
 const diffBytesMax = 8 * 1024 * 1024
@@ -46,7 +46,10 @@ function toDiffVerdict(scan: Security | undefined): SkillDiff['security']['from'
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
-/** How files differ; `readNew` reads the new ones. Yields after each file, so that other requests wait for at most one file. */
+/**
+ * How the files of two versions differ; `readNew` reads a file of the newer version. Yields after each file, so that
+ * other requests wait for at most one file.
+ */
 export async function diffFiles(
   { database }: StorageContext,
   from: readonly FileRow[],
@@ -177,7 +180,10 @@ function toGitPatch(path: string, status: FileDiff['status'], before: string, af
   }
 }
 
-/** Ends names that contain a space with a tab, as git does: `patch` would read only the first word otherwise. */
+/**
+ * Ends file names that contain a space with a tab, as git does: `patch` would otherwise read only the first word of the
+ * name.
+ */
 function endNames(path: string, patch: string): string {
   if (!path.includes(' ')) return patch
   return patch.replace(`\n--- a/${path}\n`, endName).replace(`\n+++ b/${path}\n`, endName)

@@ -92,7 +92,7 @@ export async function findSkillBy<Row extends Visible>(
 ): Promise<Row | SkillRow | undefined> {
   const { read } = context.database
   const isShort = !ref.includes('/')
-  // A short name means the caller's own skill, private ones included, even if another skill holds the name.
+  // A short name means the caller's own skill, even a private one, and even if another skill holds the name.
   const fullName = !isShort ? ref : caller.kind === 'user' ? `${caller.username}/${ref}` : undefined
   const named = fullName === undefined ? undefined : await findNamed(fullName)
   if (named && (await canSee(context, named, caller))) return named

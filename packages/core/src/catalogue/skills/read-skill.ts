@@ -82,7 +82,7 @@ export const listVersions: Operation<'listVersions', StorageContext> = async (co
   return { versions, ...paging }
 }
 
-/** GET /skills/<name>/versions/<version>. */
+/** GET /skills/<name>/versions/<version>: the version, with its files. */
 export const showVersion: Operation<'getVersion', StorageContext> = async (context, input, caller) => {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
@@ -116,7 +116,7 @@ export const showArchive: Operation<'getArchive', CatalogueContext> = async (con
   }
 }
 
-/** GET /skills/<name>/files/<path>. */
+/** GET /skills/<name>/files/<path>: the bytes of a file of a version. */
 export const showFile: Operation<'getFile', StorageContext> = async (context, input, caller) => {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const file = await context.database.read
@@ -191,7 +191,8 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const { digest, size } = version
   const requires = readStoredRequires(version)
   const publishedAt = toTimestamp(version.published_at)
-  // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
+  // The owner's metadata and their scan apply to the version that describes the skill; other versions use the metadata
+  // of their SKILL.md.
   const isDescribing = skill.described_by === number
   const own = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan

@@ -13,7 +13,7 @@ import { toCurrentDocument } from './build-document.ts'
 
 const documentsTopic = 'skills.documents'
 const documentsMetaKey = 'documents'
-/** Skills per transaction, and per outbox row. */
+/** Skills per transaction. `documentsPerRun`: skills per outbox row. */
 const documentsPerWrite = 20
 const documentsPerRun = 500
 
@@ -27,7 +27,8 @@ interface Walk {
 
 /**
  * Builds the stored documents again that a program with a lower {@link documentVersion} stored, one batch per outbox
- * row. Continues after a restart. Meanwhile each read builds the current form of the document that it reads.
+ * row. The rebuild continues after a restart. Until a document is rebuilt, each read of the document builds its current
+ * form.
  */
 export async function scheduleDocuments(context: CatalogueContext): Promise<void> {
   const enqueue = (trx: WriteTransaction, delayMs = 0) =>

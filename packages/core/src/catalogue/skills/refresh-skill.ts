@@ -63,15 +63,15 @@ export interface SkillChange {
   readonly mayClaimName?: boolean
   /** Makes the event for webhooks from the resulting row. */
   readonly toEvent?: (skill: SkillRow) => EmittedEvent<'skill.published'>
-  /** What to send to the upstreams of its publisher: the published version, or changed settings. */
+  /** What to send to the publisher's upstreams: the published version, or changed settings. */
   readonly upstreamWrite?:
     | ({ readonly type: 'version' } & Omit<PublishedHere, 'skill'>)
     | ({ readonly type: 'settings' } & Omit<SettingsChange, 'skill'>)
 }
 
 /**
- * The state of a change as it passes through the projections; each projection reads the results of the projections
- * before.
+ * The state of a change as it passes through the projections; each projection reads the results of the earlier
+ * projections.
  */
 interface ProjectedChange extends SkillChange {
   readonly context: RefreshContext
@@ -144,8 +144,9 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
 }
 
 /**
- * The row takes the metadata of a new latest version. A later update by the owner, as on the page of the skill, stays
- * until a version says something else in that field than the version before. Mirrors take what their upstream says.
+ * The row takes the metadata of a new latest version. A field that the owner updated since the previous version, for
+ * example on the page of the skill, stays until a version changes this field. Mirrored skills take the metadata of
+ * their upstream.
  */
 async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { skill, latest } = change
@@ -171,7 +172,7 @@ function toVersionColumns(
   }
 }
 
-/** The columns from a version's metadata. The category of the skill stays if the version has none. */
+/** The columns from a version's metadata. The category of the skill stays if the metadata has no category. */
 function toDescribingColumns(metadata: VersionMetadata, skill: SkillRow) {
   const { displayName, description, license, keywords, category = skill.category } = metadata
   return { display_name: displayName, description, license, category, keywords: JSON.stringify(keywords) }
@@ -188,7 +189,10 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
   )
 }
 
-/** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
+/**
+ * Computes the security score from the scans of the latest version and of the metadata, and whether the author is
+ * verified.
+ */
 async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { context, skill, latest, at, read } = change
   const { changelog = '' } = latest?.row ?? {}
@@ -247,7 +251,7 @@ export async function storeComputed(
   await putDocument(trx, toDocumentRow(skill, document))
 }
 
-/** Updates the full-text index if one of its columns changed. */
+/** Updates the full-text index if a column changed that the index contains. */
 async function indexSkillText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange) {
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
@@ -279,7 +283,7 @@ async function reportChange(trx: WriteTransaction, change: ProjectedChange): Pro
   ])
 }
 
-/** Tells the owners of skills that require versions which were yanked or recalled. */
+/** Queues notices to the owners of skills that require versions which were yanked or recalled. */
 async function reportWithdrawal(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { context, skill, cause, versions } = change
   const withdrawn = versions.filter(({ id, yanked, recalled_by }) => {
@@ -331,7 +335,7 @@ const verifiedRetryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
 /** Skills per transaction; no other write runs during a transaction. */
 const verifiedSkillsPerWrite = 25
 
-/** Handles outbox jobs that refresh the remaining skills of an author. */
+/** Handles outbox jobs that refresh the skills of an author after the first batch of {@link refreshVerifiedSkills}. */
 export function handleVerifiedSkills(context: CatalogueContext): void {
   context.outbox.handle(verifiedSkillsTopic, {
     retryDelaysMs: verifiedRetryDelaysMs,

@@ -31,10 +31,12 @@ const scoresDefault = { least: 40, most: 94 }
 const opinionMetaKey = 'second-opinion'
 /** The maximum share of one user in the questions of a day, so that no user consumes the budget of others. */
 const userShare = 0.1
-/** After this number of failures in a row, publishes do without the second opinion for a while. */
+/** After this number of failures in a row, publishes do without the second opinion for `opinionPauseMs`. */
 const opinionFailuresMax = 3
 const opinionPauseMs = 60_000
-/** Maximum number of skills that show a new opinion immediately; others show it after their next change. */
+/**
+ * Maximum number of skills that show a new opinion immediately; other skills show the opinion after their next change.
+ */
 const opinionSkillsMax = 50
 
 type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing'>
@@ -69,7 +71,7 @@ export class SecondOpinion {
     }
   }
 
-  /** Waits until an opinion on the version is stored, or the time limit. Never throws. */
+  /** Waits until an opinion on the version is stored, or until the time limit. Never throws. */
   async consult(context: OpinionContext, question: Asked): Promise<void> {
     const { least, most } = this.#options.scores ?? scoresDefault
     const { score } = question.security
@@ -97,7 +99,7 @@ export class SecondOpinion {
     return running
   }
 
-  /** Asks the service unless an opinion is stored. Returns whether an opinion is stored then. */
+  /** Asks the service unless an opinion is stored. Returns whether an opinion is stored afterwards. */
   async #ask(context: OpinionContext, question: Asked): Promise<boolean> {
     const { database, clock, closing } = context
     if (await hasRow(database.read, 'opinions', { digest: question.digest })) {

@@ -18,7 +18,7 @@ export async function setCredits(trx: WriteTransaction, skillId: string, credits
   await trx.updateTable('skills').set(credits).where('id', '=', skillId).execute()
 }
 
-/** Counts agents that installed or removed these skills. */
+/** Counts an agent that installed or removed the given skills: `count` is 1 or -1. */
 export async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], count: 1 | -1): Promise<void> {
   if (skillIds.length === 0) return
   await trx

@@ -118,7 +118,7 @@ export const listDependents: Operation<'listDependents', StorageContext> = async
   return { skills: items.map((item, i) => ({ ...item, range: rows[i]!.range })), ...paging }
 }
 
-/** PUT and DELETE /skills/<name>/star. Idempotent. */
+/** PUT and DELETE /skills/<name>/star: sets or removes the caller's star. Idempotent. */
 export async function setStarred(
   context: CatalogueContext,
   input: Input<'starSkill'>,

@@ -11,7 +11,7 @@ import { readSkillEvaluations, toResult } from '../versions/version-evaluations.
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
-/** The entry of a version: all that a mirror needs to show the version, and the digests that prove the content. */
+/** The log entry of a version: all that a mirror needs to show the version, and the digests that prove the content. */
 export function toVersionEntry(
   skill: SkillRow,
   version: ListedVersion,
@@ -19,7 +19,7 @@ export function toVersionEntry(
   holder: boolean,
 ): LogDraft {
   const { displayName, description, license, keywords } = metadata
-  // Repeat recalls: mirrors that did not have the skill yet ignored the entries of its recalls.
+  // Repeat the recalls, because mirrors that did not have the skill yet ignored the log entries of these recalls.
   const recalls = version.recalled_by === null ? [] : listCoveringRecalls(skill, version.version)
   const data = {
     holder,
@@ -159,7 +159,8 @@ export async function toLogEntries(
 }
 
 /**
- * Relays an entry of an upstream's log. Removals are always relayed; entries of skills that are hidden here are not.
+ * Relays an entry of an upstream's log. Removals are always relayed; other entries of a skill that is not public on
+ * this node are not.
  */
 function toRelayedEntries({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
   if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
@@ -215,12 +216,15 @@ async function showsLatest(trx: WriteTransaction, { before, skill, versions, con
   )
 }
 
-/** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */
+/**
+ * Whether the public fields of two rows of a skill are equal. A change of the users who may read or write the skill
+ * adds no log entry.
+ */
 function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
   return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
 }
 
-/** A skill that becomes public brings its whole history with it, oldest first. */
+/** The log entries of a skill that becomes public: of its whole history, oldest version first. */
 async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, cause, holder }: LoggedChange) {
   const entries: LogDraft[] = []
   for (const version of versions.toReversed()) {

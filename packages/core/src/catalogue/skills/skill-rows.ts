@@ -40,7 +40,7 @@ interface MirroredFrom {
   readonly createdAt?: number | undefined
 }
 
-/** Inserts a new skill with its name and settings; its first version follows. Returns the id. */
+/** Inserts a new skill with its name and settings, before the caller inserts its first version. Returns the id. */
 export async function insertSkill(
   trx: WriteTransaction,
   {
@@ -128,7 +128,10 @@ const selectAliasByName = compileQuery((db, param: Param<{ fullName: string }>) 
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
 
-/** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
+/**
+ * Writes the settings that differ from the row. The caller then runs `refreshSkill`. Returns whether any setting
+ * differed.
+ */
 export async function applySettings(trx: WriteTransaction, before: SkillRow, settings: SkillSettings) {
   const changed = Object.entries(toSettingsColumns(settings)).filter(
     ([name, value]) => value !== before[name as keyof SkillRow],
@@ -192,7 +195,7 @@ export async function setModeration(
 
 /**
  * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
- * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.
+ * that its owner deleted. The caller then runs `refreshSkill`. Returns whether the state changed.
  */
 export async function updateSkillState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.state === 'withdrawn') return false

@@ -71,7 +71,8 @@ function countBoundedTokens(text: string, countTokens: CountTokens): number {
   let from = 0
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{M}]+|[^\p{L}\p{N}]+/gu)) {
     if (run.length <= runCharactersMax) continue
-    // The character before the run may be part of its piece, which makes the count one token higher than the true one.
+    // The tokenizer may join the character before the run to it. The sum may then be higher than the true count, but
+    // never lower.
     tokens += countTokens(text.slice(from, index)) + Buffer.byteLength(run) + 2
     from = index + run.length
   }
@@ -80,7 +81,10 @@ function countBoundedTokens(text: string, countTokens: CountTokens): number {
 
 const runCharactersMax = 256
 
-/** Checks only ASCII characters and assumes that all others may belong to a run: fast, and without false negatives. */
+/**
+ * Checks only ASCII characters and assumes that all other characters may belong to a run: fast, and without false
+ * negatives.
+ */
 function mayContainLongRun(text: string): boolean {
   let letters = 0
   let others = 0

@@ -38,7 +38,7 @@ export async function recordInspection(
   return { scan }
 }
 
-/** Stores the outline of a version that was stored before outlines were read, or replaces it. */
+/** Stores or replaces the outline of a version, for example of one that was stored before outlines were read. */
 export async function putOutline(trx: WriteTransaction, versionId: string, outline: Outline): Promise<void> {
   await trx
     .updateTable('version_access')
@@ -112,7 +112,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
   return new Map(rows.map(({ version_id, access }) => [version_id, parseJson(access)]))
 }
 
-/** The access of a version that was stored before access was analysed. */
+/** The access of a version whose access was not analysed, because the version is too old or its inspection failed. */
 export const unreadAccess: Access = {
   tools: [],
   commands: [],

@@ -120,7 +120,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       category: category === undefined ? undefined : cutDisplayed('category', category, 64, warnings),
       keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
-      // A skill whose text is empty is still described.
+      // Without text in the body, the description is the summary.
       summary: outline.summary || description.trim().slice(0, limits.descriptionCharactersMax).toWellFormed(),
       frontmatter: parsed.frontmatter,
       contract: readContract(parsed, blocks),
@@ -131,7 +131,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 }
 
-/** The errors for invalid fields of SKILL.md that the request does not give in their place. */
+/** The errors for invalid fields of SKILL.md, except fields for which the request gives a value. */
 function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
   return refusals.flatMap(({ path, code, message }) => {
     if (path !== 'requires' && given[path] !== undefined) return []
@@ -141,7 +141,10 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
   })
 }
 
-/** Warnings instead of {@link listRefusals}, for imports. Invalid names and versions have their own warnings. */
+/**
+ * For imports: warnings in place of the errors of {@link listRefusals}. Other functions warn of invalid names and
+ * versions.
+ */
 function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
   const others = refusals.filter(({ path, code }) => {
     if (path === 'version' || path === 'requires') return false
@@ -167,7 +170,7 @@ function joinKeywords(keywords: readonly string[] | undefined): string | undefin
   )
 }
 
-/** PostgreSQL cannot store NUL in text. */
+/** Removes NUL characters, because PostgreSQL cannot store them in text. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }

@@ -20,7 +20,7 @@ export function isOffered({ yanked, recalled_by }: Withdrawable): boolean {
 /** {@link isOffered} as a condition on the table `versions`. */
 export const offeredVersion = sql<SqlBool>`versions.yanked = 0 and versions.recalled_by is null`
 
-/** The recalls of a skill that its row stores, newest first: active ones, and the ended ones among the newest. */
+/** The recalls of a skill that its row stores, newest first: active recalls, and the newest ended recalls. */
 export function readRecalls({ recalls }: Pick<SkillRow, 'recalls'>): StoredRecall[] {
   return recalls === '[]' ? [] : parseJson(recalls)
 }
@@ -40,7 +40,10 @@ export function toRecalledField(
   return recall ? { recalled: toRecalled(recall) } : {}
 }
 
-/** Lists ask for each version of a skill in turn, so the recalls of the last skill stay parsed. */
+/**
+ * Parses recalls. Caches the recalls of the last skill, because lists read the recalls for each version of a skill in
+ * turn.
+ */
 function readParsed(recalls: string): readonly StoredRecall[] {
   if (parsed.recalls !== recalls) parsed = { recalls, value: readRecalls({ recalls }) }
   return parsed.value
@@ -53,7 +56,7 @@ function toRecalled({ range, reason, at }: StoredRecall): Recalled {
   return { range, reason, at: toTimestamp(at) }
 }
 
-/** Refuses the content of a recalled version with `recalled`, unless the caller asked for it in spite of the recall. */
+/** Throws `recalled` for a recalled version, unless the request allows recalled versions. */
 export function refuseRecalled(
   skill: Pick<SkillRow, 'full_name' | 'recalls'>,
   version: Pick<VersionRow, 'version' | 'recalled_by'>,
@@ -117,7 +120,7 @@ export async function toShownRecall(recall: StoredRecall, all: readonly string[]
   }
 }
 
-/** The numbers of the versions of a skill, or of the recalled ones, highest first. */
+/** The numbers of the versions of a skill, or only of its recalled versions, highest first. */
 export async function selectVersionNumbers(db: Kysely<Tables>, skillId: string, which?: 'recalled'): Promise<string[]> {
   const rows = await db
     .selectFrom('versions')

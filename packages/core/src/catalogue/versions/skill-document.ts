@@ -96,7 +96,7 @@ type SplicedField = CountColumn | 'forkedFrom'
  */
 export const documentVersion = 4
 
-/** Where each stored document begins. */
+/** The first characters of each stored document of the current form. */
 const documentHead = `{"form":${documentVersion},`
 
 /** The parts of the latest version that the details of a skill show. */
@@ -164,7 +164,7 @@ export function toSkillResponse(
     SkillDetails,
     SplicedField
   >)
-  // Parsing the document would cost more than everything else.
+  // Joins texts, because parsing the document would cost more than all other steps of the response.
   const text = `${added.slice(0, -1)},${document.slice(documentHead.length)}`
   const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}-${dependents}${forkedFrom ? '-f' : ''}-v${documentVersion}"`
   return new EncodedJson(text, tag)

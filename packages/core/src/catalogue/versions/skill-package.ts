@@ -25,7 +25,7 @@ import { invalidField } from '../../kernel/field-errors.ts'
 import { type Blob, createBlob } from '../../storage/blobs.ts'
 import { toFileRow, type FileRow } from './stored-version.ts'
 
-/** A package as a request sends it, after the rule of what belongs to a skill. */
+/** The package of a publish request, and the paths that were omitted from it or changed, with the reasons. */
 export interface SubmittedPackage extends SkillPackage {
   readonly omitted: readonly PathReason[]
   readonly changed: readonly PathReason[]

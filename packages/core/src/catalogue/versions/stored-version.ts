@@ -15,7 +15,8 @@ export function toFileRow(file: Omit<FileRow, 'executable'> & { readonly executa
 export interface ShownAccess {
   readonly access: Access
   /**
-   * The access that the version adds to its baseline, the version that it is compared with; null without a baseline.
+   * The access that the version adds to its baseline, the version that it is compared with; null without a baseline, or
+   * if it adds none.
    */
   readonly widens: Widens | null
   /**

@@ -86,7 +86,7 @@ export async function showAccessAmong(db: Kysely<Tables>, versions: readonly Lis
 
 /**
  * As {@link showAccess} for a version that is not stored yet; `others` are the versions of its skill, highest first.
- * Reads the files of the earlier version if its outline is not stored.
+ * Reads the files of the baseline if its outline is not stored.
  */
 export async function compareNew(
   trx: WriteTransaction,
@@ -107,8 +107,8 @@ export async function compareNew(
 }
 
 /**
- * The outline of a stored version. A missing blob must not block the publish of later versions, and a transaction does not
- * wait for a bucket.
+ * The outline of a stored version; an unread outline if a file is missing or in a bucket. A missing blob must not block
+ * the publish of later versions, and a transaction does not wait for a bucket.
  */
 async function readStoredOutline(trx: WriteTransaction, versionId: string): Promise<Outline> {
   const files = await readPackageFiles({ read: trx }, versionId).catch(() => undefined)

@@ -57,7 +57,7 @@ export async function readFileRowsOfMany(db: Kysely<Tables>, versionIds: readonl
 /** A transaction's cache of versions, by id. */
 export type VersionContents = Map<string, VersionContent>
 
-/** The content of a version, read at most once. */
+/** The content of a version, from `contents` if it was read before. */
 export async function readVersionContent(
   db: Kysely<Tables>,
   versionId: string,
