@@ -29,8 +29,8 @@ import { toReadOnlyError } from './storage/writer.ts'
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
  * as `caller`. `options` apply to every call, for example an agent's token. Each function also takes a `signal` for one
- * call: an aborted call rejects with the reason of its signal. A write of an aborted call is dropped if it still waits
- * for other writes; a write that the database already has may still be committed.
+ * call: an aborted call rejects with the reason of its signal. A write of an aborted call is dropped if it is still in
+ * the queue; a write that was handed to the database may still be committed.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
@@ -92,8 +92,9 @@ export async function localCall(
 }
 
 /**
- * A call of an operation by a caller who may use the operation. Both transports (HTTP and in-process) create one per
- * call. HTTP creates it before it reads the body, so that callers without permission cannot make the node parse a body.
+ * A call of an operation by a caller who may use the operation. The HTTP server and the in-process API create an
+ * instance for each call. The server does so before it reads the body, so that callers without permission cannot make
+ * the node parse a body.
  */
 export class PermittedCall {
   readonly #name: EndpointName
@@ -134,7 +135,10 @@ export class PermittedCall {
   }
 }
 
-/** The writes that a key may make that is limited to an owner or to skills; the operations check the owner or skill. */
+/**
+ * The writes that are allowed for a key that is limited to an owner or to skills; the operations check the owner or
+ * skill.
+ */
 const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
   endpoints.publishSkill,
   endpoints.yankVersion,

@@ -49,7 +49,7 @@ export interface Skills {
   changes(options?: SkillEventOptions): AsyncGenerator<SkillEvent, void, undefined>
   /** All functions of the registry, as the user. */
   readonly api: RegistryApi
-  /** The registry beneath, for other users and for `localApi`. */
+  /** The open registry, for calls as other users with `localApi`. */
   readonly registry: Registry
   /** Closes the registry. Later calls reject with `closed`. */
   close(): Promise<void>
@@ -118,7 +118,7 @@ async function findUser(registry: Registry, username: string, mode: SkillsOption
   } catch (error) {
     if (mode === 'read' || !isRegistryError(error, 'not_found')) throw error
   }
-  // Not an administrator, who would also load skills that are hidden from other users.
+  // The role is not `admin`, because an administrator would also load skills that are hidden from other users.
   const creation = localApi(registry, systemCaller).createUser({ username, role: 'user' })
   // If another process created the user meanwhile, the name is taken and the user exists.
   return creation.then(

@@ -248,7 +248,7 @@ export const operations = {
   deleteExternal,
   track,
   async getTrending(context, input, caller) {
-    // Write before the replica is read: the replica waits only for writes that were committed by then.
+    // Write before the read of the replica begins: that read waits only for writes that were committed before it.
     await rollTrendsToNow(context, input.period)
     return fromReplica(getTrending)(context, input, caller)
   },

@@ -74,7 +74,7 @@ export interface Registry {
   getCaller(username: string): Promise<UserCaller>
   /** The keys that sign the registry's log, newest first: verifiers need them. */
   verifierKeys(): Promise<VerifierKey[]>
-  /** Whether the database answers, the index of searches is ready, and the disk has space for writes. */
+  /** Whether the database responds, whether the search index is ready, and whether the disk has space for writes. */
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   /** The current metrics, including those of {@link Registry.addMetrics}. */
   metrics(): Promise<Metric[]>
@@ -333,7 +333,8 @@ async function closeParts(made: RegistryParts): Promise<void> {
   waits.abort()
   search.stop()
   await search.warmed
-  // Both at once: stopping the outbox prevents new requests, and closing the clients aborts requests that hang.
+  // Stop and close in parallel: stopping the outbox prevents new requests, and closing the clients aborts requests that
+  // hang.
   await Promise.all([outbox.stop(), closeClients()])
   await counters.stop()
   await telemetry.stop()

@@ -8,7 +8,7 @@ import type { SkillRecord } from '@skillstead/skill-format/archives'
 export interface ImportName {
   readonly owner: string
   readonly name: string
-  /** The name as its author wrote it, if it differs. */
+  /** The name as the author wrote it; undefined if that is equal to `name`. */
   readonly displayName: string | undefined
 }
 
@@ -38,8 +38,9 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 
   /**
-   * The first skill with a name keeps the plain name. The name of a later skill gets the nearest parent folder as a
-   * prefix that no earlier skill with this name is in, otherwise another parent folder, or a number at its end.
+   * The first skill with a name keeps the plain name. A later skill gets a parent folder as a prefix of its name: the
+   * nearest folder that contains no earlier skill with this name, otherwise another folder. If no such name is free,
+   * the name ends with a number.
    */
   function chooseName(username: string, plain: string, folders: string[]): string {
     const others = taken.get(`${username}/${plain}`)

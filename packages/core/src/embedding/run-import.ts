@@ -44,7 +44,7 @@ export interface ImportSummary {
   seconds: number
 }
 
-/** Versions per batch: enough to share commits, few enough to use little memory. */
+/** Maximum versions of a batch: enough to share commits, few enough to use little memory. */
 const batchVersions = 128
 const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
@@ -96,8 +96,8 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
   async function send(): Promise<void> {
     const sent = batch
     batch = createImportBatch()
-    // A batch may fail while the next one is being read and nothing awaits it, so its failure is stored until it is
-    // reported.
+    // A batch may fail while the next batch is read and nothing awaits the failed batch, so its failure is stored and
+    // reported later.
     const task = importBatch(context, sent, summary, run)
       .catch((error: unknown) => {
         failure ??= toEarlyEndError(error, summary)

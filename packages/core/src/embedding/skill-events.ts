@@ -38,9 +38,11 @@ export interface SkillEventOptions {
 type ChangeRow = Selectable<Tables['changes']>
 type EventContext = Pick<CatalogueContext, 'database' | 'clock' | 'changes' | 'closing' | 'origin' | 'epoch'>
 
-/** Rows per read. A slow consumer holds the events of one page; the rest waits in the database. */
+/**
+ * Rows per read. For a slow consumer, only the events of one page are in memory; later changes stay in the database.
+ */
 const pageSize = 100
-/** The longest delay of a timer. */
+/** Longest delay that a timer of Node accepts, in milliseconds. */
 const longestMs = 2 ** 31 - 1
 
 /**
@@ -92,7 +94,7 @@ async function* iterateEvents(
   }
 }
 
-/** The next changes after a position; undefined if some of them are missing, or the position is not of this log. */
+/** The next changes after a position; undefined if some changes are missing, or if the position is not of this log. */
 async function readChangesAfter(database: Database, position: number): Promise<ChangeRow[] | undefined> {
   const after = { after: position }
   let rows = await selectChanges(database.read, after)
@@ -133,7 +135,8 @@ async function toSkillEvents(context: EventContext, caller: Caller, rows: readon
     if (fullName === undefined) return isRemoved ? [{ type: 'removed', position, fullName: name_before }] : []
     const event: SkillEvent =
       version === '' ? { type: 'changed', position, fullName } : { type: 'published', position, fullName, version }
-    // A consumer that ends between the two events of one change must receive both again.
+    // The first event has the earlier position: a consumer that stops after it must receive both events of the change
+    // again.
     const earlier = formatPosition(context, seq - 1)
     return isRemoved ? [{ type: 'removed', position: earlier, fullName: name_before }, event] : [event]
   })
@@ -163,8 +166,8 @@ function formatPosition({ origin, epoch }: EventContext, seq: number): string {
 }
 
 /**
- * The number of a change. For the position of another registry or an earlier epoch -1: no change has the number after
- * it, so that the iteration begins with a `reset`.
+ * The number of a change; -1 for the position of another registry or an earlier epoch. No change has the next number,
+ * 0, so that the iteration begins with a `reset`.
  */
 function parsePosition({ origin, epoch }: EventContext, position: string): number {
   const found = /^([^+]+)\+(\d+)\+(\d+)$/.exec(position)

@@ -69,8 +69,8 @@ export class ConnectionPool {
   readonly #proxy: ProxySettings | undefined
   readonly #pools = new LRUCache<string, Dispatcher>({ max: originsMax, dispose: (pool) => void pool.close() })
   /**
-   * The cancellation of the request that is being started: undici calls the connector at once, but does not pass it the
-   * request.
+   * The cancellation of the request that is being started: undici calls the connector at once, but does not pass the
+   * request to the connector.
    */
   #starting: Cancellation | undefined
 
@@ -108,9 +108,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a request with `start`. A repeatable request is sent once more if the server closes a reused connection just
-   * then, as servers do with idle connections. Another request is not: the server may have processed it (RFC 9110,
-   * section 9.2.2).
+   * Sends a request with `start`. A repeatable request is sent once more if the server closes a reused connection
+   * during the request, as servers do with idle connections. Other requests are not repeated, because the server may
+   * have processed them (RFC 9110, section 9.2.2).
    */
   async #send<T>(
     url: URL,
@@ -162,7 +162,7 @@ export class ConnectionPool {
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: headerBytesMax,
-      // The HTTP client sets the deadlines of each request.
+      // 0: no timeouts of undici, because the HTTP client sets the deadlines of each request.
       headersTimeout: 0,
       bodyTimeout: 0,
     }
@@ -184,7 +184,7 @@ export class ConnectionPool {
 
   /**
    * A connector that connects to the proxy with the given connector of undici, which opens a tunnel if `isTunnel`.
-   * Errors become those of {@link toProxyError}.
+   * Converts errors with {@link toProxyError}.
    */
   #atProxy(open: buildConnector.connector, isTunnel: boolean): buildConnector.connector {
     const openSocket = (options: buildConnector.Options) =>
@@ -210,7 +210,7 @@ export class ConnectionPool {
     const addresses = this.#guard ? await findAllowedAddresses(this.#guard, host) : [{ address: host }]
     cancellation?.throwIfCancelled()
     const [{ address, port: found }] = addresses as [CheckedAddress]
-    // With `http:`, undici adds no TLS to the tunnel. It is added below, with the TLS settings of this pool.
+    // With `http:`, undici adds no TLS to the tunnel. The code below adds TLS with the settings of this pool.
     const socket = await open({ ...options, ...toTunnelHost(address, found ?? port, protocol), protocol: 'http:' })
     cancellation?.onCancel((reason) => socket.destroy(reason))
     socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))
@@ -228,7 +228,7 @@ export class ConnectionPool {
         ? await this.#findGuarded(this.#guard, options)
         : [this.#connector, options]
       cancellation?.throwIfCancelled()
-      // The type that undici declares lacks the socket.
+      // The cast is needed because undici declares no return value, but the connector returns the socket.
       const socket = connector(target, callback) as unknown as Socket
       cancellation?.onCancel((reason) => socket.destroy(reason))
       socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))
@@ -251,7 +251,7 @@ export class ConnectionPool {
 
 async function findAllowedAddresses({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
   const addresses = await lookUpHost(resolver, host).catch((error: unknown) => {
-    // Refuse a local name in any case, so that the error does not reveal whether the name resolves.
+    // Refuse a local name also if its lookup fails, so that the error does not reveal whether the name resolves.
     if (isLocalName(host)) return []
     throw error
   })
@@ -299,7 +299,7 @@ class StatusHandler implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
   }
 
-  /** Errors after the status was received are ignored. */
+  /** Rejects; an error after the status was received has no effect. */
   onResponseError(_controller: unknown, error: Error): void {
     clearTimeout(this.#timer)
     this.#status.reject(error)

@@ -69,7 +69,7 @@ export interface HttpClient {
   close(): Promise<void>
 }
 
-/** Work that stops when it is cancelled, and calls `progress` to restart the idle deadline. */
+/** Work that should stop when `cancellation` is cancelled. It calls `progress` to restart the idle deadline. */
 type CancellableWork<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
 
 /** A response whose body is not read yet. */
@@ -151,7 +151,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const status = await within(url, limits, async (cancellation) =>
         (await openPool(cancellation)).requestStatus(url, { ...request, cancellation }),
       )
-      // Undici reuses a connection only in the next turn of the event loop.
+      // Undici can reuse the connection only in the next turn of the event loop: the next request begins after that.
       await setImmediate()
       return status
     },
@@ -164,8 +164,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /**
- * Trusts the given certificates in addition to the system's; undefined without any. Throws if a certificate cannot be
- * parsed.
+ * Trusts the given certificates in addition to the system's. Returns undefined if none are given. Throws if a
+ * certificate cannot be parsed.
  */
 function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   if (ca.length === 0) return undefined
@@ -186,7 +186,7 @@ async function startFetch(send: typeof fetch, url: URL, request: PooledRequest):
   const { method, headers, body, cancellation } = request
   const signal = cancellation.toSignal()
   const response = await send(url, { method, headers, body: body as BodyInit, signal, redirect: 'manual' })
-  // `fetch` has decompressed the body.
+  // `fetch` has decompressed the body, so remove the headers that describe the compressed body.
   const { 'content-encoding': _encoding, 'content-length': _length, ...fields } = Object.fromEntries(response.headers)
   return { statusCode: response.status, headers: fields, body: Readable.from(response.body ?? []) }
 }
@@ -239,7 +239,8 @@ function decompress(url: URL, request: HttpRequest, headers: Headers, body: Read
 /**
  * Follows redirects to the same origin and, if no API key is sent, from http to https on the same host. A guarded
  * client also follows redirects to another port of the same host: it sends no key, and checks the URL of each redirect.
- * Other clients do not, because another port can belong to another user's program. `send` sends one request.
+ * Clients without a guard do not follow that redirect, because the other port can belong to another user's program.
+ * `send` sends one request.
  */
 export async function followRedirects<Answer extends Pick<Response, 'status' | 'headers'>>(
   start: URL,

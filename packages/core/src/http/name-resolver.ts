@@ -38,12 +38,12 @@ export function createSystemResolver(): NameResolver {
   }
 }
 
-/** Created for each lookup, because a resolver reads the list of name servers only once. */
+/** Each lookup has its own resolver, because a resolver reads the list of name servers only once. */
 function openResolver(): Resolver {
   return new Resolver({ timeout: tryMs, tries: triesMax })
 }
 
-/** Whether the name servers do not know the name, or the system has no name servers. */
+/** Whether a lookup failed because the name servers do not know the name, or because there are no name servers. */
 function isLeftToSystem(error: unknown): boolean {
   return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
 }

@@ -27,8 +27,8 @@ export interface Outgoing {
   get(address: string, options: OutgoingRequest): Promise<OutgoingResponse>
   /**
    * POSTs text to an https URL over a keep-alive connection; each new connection is checked as in {@link get}. Returns
-   * the status. Redirects are not followed. If the server closes a reused connection just then, the text is sent once
-   * more. Throws like {@link get}.
+   * the status. Redirects are not followed. If the server closes a reused connection during the request, the text is
+   * sent once more. Throws like {@link get}.
    */
   post(address: string, request: OutgoingPost): Promise<number>
   /**
@@ -63,7 +63,10 @@ export interface OutgoingResponse {
 
 /** Which addresses outgoing requests may reach, and how. */
 export interface OutgoingOptions {
-  /** Opens no socket and sends no DNS query. Outbox jobs that need the network stay pending. */
+  /**
+   * Whether the node is offline: it opens no socket and sends no DNS query, and outbox jobs that need the network stay
+   * pending.
+   */
   readonly offline?: boolean
   /** Networks (CIDR) that may be reached although they are not public. */
   readonly allowNetworks?: readonly string[]

@@ -17,8 +17,9 @@ export function isProxyUrl(text: string): boolean {
 }
 
 /**
- * The settings without undefined ones, for which undici would read the environment; undefined if no proxy is set.
- * Throws a TypeError for a text that is not the URL of a proxy. The error omits the text, which can contain a password.
+ * Replaces undefined settings by '', because undici would read the environment for them; returns undefined if no proxy
+ * is set. Throws a TypeError for a text that is not the URL of a proxy. The error omits the text, which can contain a
+ * password.
  */
 export function requireProxies(settings: ProxySettings = {}): Required<ProxySettings> | undefined {
   const { httpProxy = '', httpsProxy = '', noProxy = '' } = settings
@@ -35,8 +36,8 @@ export function toTunnelHost(address: string, port: string | number, protocol: s
 }
 
 /**
- * Wraps undici's error for a failed proxy in an error with a code of its own. Undici's error has no code, or one that
- * also stands for a failure of the requested host.
+ * Wraps undici's error for a failed proxy in an error with its own code. Undici's error has no code, or a code that can
+ * also mean a failure of the requested host.
  */
 export function toProxyError(error: unknown): unknown {
   const [, status] = /^Proxy response \((\d+)\)/.exec((error as Error).message) ?? []

@@ -6,7 +6,7 @@ type IpNetwork = [IpAddress, number]
 
 /** Decides which network addresses may be reached. */
 export interface AddressRules {
-  /** Whether the operator allowed the address, although it may not be public. */
+  /** Whether the operator allowed the address, even if the address is not public. */
   isListed(address: string): boolean
   /** Whether the address is listed or public. */
   isAllowed(address: string): boolean

@@ -1,8 +1,8 @@
 import { RegistryError, toErrorText } from '@skillstead/protocol'
 
 /**
- * The reason that is shown for an error code; the first match counts. Reasons reveal no internals of the failure. The
- * third column is advice for operators, about a server that they configured.
+ * Patterns of error codes, each with the reason that the error message shows; the first match counts. Reasons reveal no
+ * internals of the failure. The third column is advice for operators, about a server that they configured.
  */
 const reasons: readonly (readonly [RegExp, string, string?])[] = [
   [
@@ -30,7 +30,7 @@ const reasons: readonly (readonly [RegExp, string, string?])[] = [
   [/^(Z_|ERR__)/, 'the response could not be decompressed'],
   [/(?:)/, 'the host could not be reached'],
 ]
-/** Messages of undici for a response that violates HTTP. The code of such an error is that of a closed connection. */
+/** Messages of undici for a response that violates HTTP. Such an error has the same code as a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
 /** The subject of an error: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */

@@ -12,12 +12,12 @@ export interface InFlightLimits {
 
 /** Limits concurrent work. */
 export interface InFlight {
-  /** Starts a call. Throws `overloaded`. */
+  /** Starts a call. Throws `overloaded` if a limit of concurrent calls is reached. */
   begin(caller: string): CallInFlight
 }
 
 export interface CallInFlight {
-  /** Counts bytes that stay in memory until the call ends. Throws `overloaded`. */
+  /** Counts bytes that stay in memory until the call ends. Throws `overloaded` if they exceed a limit of bytes. */
   hold(bytes: number): void
   /** Ends the call; ending it again does nothing. */
   end(): void

@@ -14,7 +14,7 @@ const head = Buffer.from('SSHSIG\0\0\0\x01', 'latin1')
 
 /**
  * Explains in a sentence why a signature of `ssh-keygen -Y sign` (PROTOCOL.sshsig of OpenSSH) does not prove that the
- * holder of its key signed a text in a namespace; undefined if it does. Only Ed25519 keys are accepted.
+ * holder of its key signed `text` in `namespace`; undefined if the signature proves it. Only Ed25519 keys are accepted.
  */
 export function findSshSignatureProblem(armored: string, namespace: string, text: string): string | undefined {
   const parsed = parseSshSignature(armored)

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Time in milliseconds for which all responses together may block the event loop at once. All responses share the
- * slices: with one slice per response, a hundred clients that clone would block the event loop for a second.
+ * Length of a slice: the milliseconds for which responses may block the event loop without a pause. All responses share
+ * the slices: with one slice per response, a hundred clients that clone would block the event loop for a second.
  */
 const sliceMs = 10
 let sliceEndsAtMs = 0

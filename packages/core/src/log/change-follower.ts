@@ -10,12 +10,12 @@ interface ChangeListener {
   readonly reset: () => Promise<void> | void
   /** Changes that the listener has not processed. */
   missed: readonly Change[]
-  /** Whether `reset` must be called before the next changes. */
+  /** Whether changes were dropped, so that `reset` must be called before the next changes are delivered. */
   isLost: boolean
 }
 
 const pageSize = 1000
-/** Number of missed changes above which a reset is cheaper than delivering them. */
+/** Maximum missed changes of a listener that fails. Above it, a reset is cheaper than delivering the changes. */
 const missedMax = 10_000
 /**
  * Milliseconds between polls, even while notifications work: a notification may be lost when its connection fails,
@@ -45,7 +45,7 @@ export class ChangeFollower {
   #position: number
   #running: Promise<void> | undefined
   #again = false
-  /** Set by each poll. A poll without changes then reads the last number, as unread changes may have been deleted. */
+  /** Whether the next read is a poll. A poll without changes checks the last number: unread changes may be deleted. */
   #isDoubtful = false
 
   private constructor(database: Database, position: number, onError: (error: unknown) => void, pollMs: number) {
@@ -172,7 +172,7 @@ export async function readLastChange(database: Database): Promise<number> {
   return head.change_seq
 }
 
-/** A row of counter updates can list many subjects, separated by commas. */
+/** Splits a change by subject: a row of counter updates can list many subjects, separated by commas. */
 function toSingleChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }

@@ -11,7 +11,7 @@ type CheckedRow = Readonly<Pick<Tables['log'], 'seq' | 'hash' | 'entry'>>
 
 /** A tree with its entries: of this node's own log, or of the local copy of an upstream's log. */
 export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
-  /** Start of the sentences that report a fault of this tree, for example "The log's". */
+  /** Start of the sentences that report a fault of this tree: "The log's" for this node's own log. */
   readonly name: string
   readonly rows: TreeRows
   /** Reads the entries after `after` up to `end`, in order. */

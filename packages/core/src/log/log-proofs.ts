@@ -4,7 +4,9 @@ import { foldProof, toInclusionRanges, toNodes, toRoot, type LeafRange, type Tre
 import { loadTiles, toTileNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader, readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
 
-/** Proof that an entry is in the log. Any client can verify it with the root of a checkpoint. Hashes are base64. */
+/**
+ * Proof that an entry is in the log. Any client can verify the proof with the root of a checkpoint. Hashes are base64.
+ */
 export interface InclusionProof {
   readonly index: number
   readonly treeSize: number
@@ -58,7 +60,7 @@ async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size:
   )
 }
 
-/** Finds the tile that contains the hashes below a node; they always lie in one tile. */
+/** Finds the tile that contains the hashes below a node. All of these hashes are in one tile. */
 function toTilePlace({ level, index }: TreeNode): { tile: TileRef; offset: number; count: number } {
   const count = 2 ** (level % tileLevels)
   const position = index * count

@@ -6,7 +6,7 @@ import type { LogContext, Tile } from './log-context.ts'
 /** Hashes in a tile (C2SP tlog-tiles), and the number of tree levels that a tile spans. */
 export const tileHashes = 256
 export const tileLevels = 8
-/** Number of a tile's hashes below each hash of its middle level. */
+/** Number of hashes of a tile that are combined into one hash of its middle level. */
 export const middleHashes = 16
 
 /** State of the tree: its size, and its frontier (the roots of its perfect subtrees, largest first). */
@@ -56,7 +56,7 @@ export function toMiddle(hashes: Uint8Array): Buffer {
   )
 }
 
-/** Reads hashes of one tile level, concatenated; fewer where the level ends. */
+/** Reads up to `count` hashes of one tile level, concatenated; fewer than `count` where the level ends. */
 export async function readHashes(
   db: Kysely<Tables>,
   { level, start, count }: { level: number; start: number; count: number },
@@ -79,13 +79,16 @@ type StoredTile = Tables['tree_tiles']
 
 /** Storage of a tree's hashes: this node's own log, or the local copy of an upstream's log. */
 export interface TreeRows {
-  /** Reads the hashes of entries from index `start` on; fewer where the log ends. */
+  /** Reads the hashes of `count` entries from index `start` on; fewer than `count` where the log ends. */
   readLeaves(db: Db, start: number, count: number): Promise<readonly { readonly hash: Uint8Array }[]>
   /** Reads the roots of full tiles of a level. */
   readRoots(db: Db, level: number, start: number, count: number): Promise<readonly { readonly root: Uint8Array }[]>
   readTiles(db: Db, refs: readonly { readonly level: number; readonly n: number }[]): Promise<readonly StoredTile[]>
   putTile(db: Db, tile: StoredTile): Promise<unknown>
-  /** Reads the newest entry about a subject among the first `treeSize` entries. `part`: a text in the entry. */
+  /**
+   * Reads the newest entry about a subject among the first `treeSize` entries. `part`: a text that the entry must
+   * contain.
+   */
   readNewest(db: Db, wanted: WantedEntry): Promise<{ readonly seq: number; readonly entry: string } | undefined>
 }
 
@@ -96,7 +99,7 @@ interface WantedEntry {
   readonly part: string
 }
 
-/** Read access to a tree: its storage and its cached tiles. */
+/** Read access to a tree: the storage and the cached tiles of the tree. */
 export interface TreeReader {
   readonly db: Db
   readonly rows: TreeRows

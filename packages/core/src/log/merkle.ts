@@ -50,7 +50,7 @@ export function toRoot(frontier: readonly Buffer[]): Buffer {
   return frontier.length === 0 ? emptyRoot : frontier.reduceRight((right, left) => hashNode(left, right))
 }
 
-/** The root of leaves, or of nodes of one level whose number is a power of two. */
+/** The root of a tree with these leaves; also the root above nodes of one level if their number is a power of two. */
 export function rootOf(nodes: readonly Buffer[]): Buffer {
   const frontier: Buffer[] = []
   nodes.forEach((node, i) => appendLeaf(frontier, i, node))
@@ -69,7 +69,7 @@ export interface TreeNode {
   readonly index: number
 }
 
-/** The subtrees whose roots prove a leaf, from the leaf upwards (RFC 6962, section 2.1.1). */
+/** The subtrees whose roots form the inclusion proof of a leaf, from the leaf upwards (RFC 6962, section 2.1.1). */
 export function toInclusionRanges(index: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   let [start, end] = [0, size]

@@ -17,8 +17,8 @@ export interface Identity {
 
 /**
  * Reads the identity of a database, or creates it on first use. The name that the caller passes is stored, so that all
- * processes that open the database sign with it. Once the log has entries, its name cannot change, because mirrors
- * identify the log by the name.
+ * processes that open the database sign with this name. Once the log has entries, its name cannot change, because
+ * mirrors identify the log by the name.
  */
 async function ensureIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {
@@ -66,7 +66,7 @@ function toRenameError(stored: string, given: string): Error {
 /**
  * Starts a new epoch when a database is restored to an older state or moves to another server, so that mirrors notice.
  * The epoch is the time in seconds since 1970 instead of the next number, because one backup may be restored twice, and
- * the two logs that follow must differ.
+ * the epochs of the two restored logs must differ.
  */
 export async function startEpoch(trx: WriteTransaction, before: number, now: number): Promise<number> {
   const epoch = Math.max(before + 1, Math.floor(now / 1000))

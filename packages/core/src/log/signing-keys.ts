@@ -65,7 +65,8 @@ export async function readPublicKeys(context: LogContext): Promise<Content> {
 
 /**
  * Creates a new key, which signs from now on. The previous key also signs for an overlap period (default: 30 days), and
- * older keys no longer than that; pass an overlap of 0 after a theft, to retire all of them at once. Returns all keys.
+ * older keys retire no later. Pass an overlap of 0 after a theft, to retire all previous keys at once. Returns all
+ * keys.
  */
 export async function rotateKey(
   context: Pick<LogContext, 'database' | 'origin' | 'clock'>,

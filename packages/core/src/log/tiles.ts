@@ -54,7 +54,7 @@ export async function loadTiles(reader: TreeReader, wanted: readonly TileRef[], 
   return loaded
 }
 
-/** The root above hashes of a tile that form a perfect subtree. */
+/** The root of a perfect subtree inside a tile: of `count` hashes from `offset` on. */
 export function toTileNode(tile: Tile, offset: number, count: number): Buffer {
   if (count === 1) return tile.hashes.subarray(offset * hashBytes, (offset + 1) * hashBytes)
   const key = toNodeKey(offset, count)
@@ -62,7 +62,7 @@ export function toTileNode(tile: Tile, offset: number, count: number): Buffer {
   if (cached) return cached
   const half = count / 2
   const node = hashNode(toTileNode(tile, offset, half), toTileNode(tile, offset + half, half))
-  // Smaller subtrees are cheaper to hash again than to cache.
+  // Do not cache smaller subtrees: hashing them again is cheaper.
   if (count >= middleHashes) tile.nodes.set(key, node)
   return node
 }
@@ -87,7 +87,7 @@ function readEdges({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], si
       const hashes = await readHashes(db, place, rows)
       if (hashes.length < count * hashBytes)
         throw new Error('The log is damaged: hashes are missing. Run `skillstead doctor`.')
-      // Roots of perfect subtrees stay valid while the tile grows.
+      // Keep the cached roots: roots of perfect subtrees stay valid while the tile grows.
       return [key, { hashes, nodes: tiles.get(key)?.nodes ?? new Map<string, Buffer>() }]
     }),
   )

@@ -17,12 +17,12 @@ const topic = 'housekeeping'
 const doneKeptMs = 7 * dayMs
 /** Retention of embeddings. A search that needs a deleted embedding requests it again. */
 const embeddingsKeptMs = 90 * dayMs
-/** Maximum number of stored embeddings: about 800 MB with the vectors of usual models. */
+/** Maximum number of stored embeddings, above which the oldest are deleted: about 800 MB with usual models. */
 const embeddingsMax = 200_000
 /** Retention of failed jobs, longer than of completed jobs, because an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
-/** If the last run is longer ago than this, the clock jumped ahead or no node ran. */
+/** If the last run is longer ago than this, a run deletes nothing: the clock jumped ahead, or no node ran. */
 const steadyMs = 2 * dayMs
 
 /**
@@ -45,8 +45,8 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       await context.telemetry.flush()
       if (isSteady(payload, context.clock.now())) await deleteExpired(context)
     },
-    // Schedules the next run even after the last attempt failed. Its time is based on the start of this run, because
-    // the clock may jump during the run.
+    // Schedules the next run even if all attempts of this run failed. The time of the next run is based on the start of
+    // this run, because the clock may jump during this run.
     afterwards: (trx, [ended]) => {
       const { payload, startedAt } = ended!
       return context.outbox.enqueue(trx, toJob(startedAt, isSteady(payload, startedAt) ? dayMs : hourMs))

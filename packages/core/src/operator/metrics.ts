@@ -74,7 +74,7 @@ export async function readStoredMetrics(context: CatalogueContext): Promise<Metr
   ]
 }
 
-/** Reads metrics; none if reading fails, so that metrics from other sources are returned without a database. */
+/** Reads metrics; returns none if reading fails, so that metrics from other sources are returned without a database. */
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
 }

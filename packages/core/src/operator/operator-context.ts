@@ -10,13 +10,13 @@ import type { SetupCode } from './setup-code.ts'
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
-  /** The database that lists and searches read. Default: none; they read the primary database. */
+  /** The database that lists and searches read. Undefined: lists and searches read the primary database. */
   readonly replica: Replica | undefined
   readonly backups: ExtensionHooks['backups']
   readonly collectGarbage: ExtensionHooks['collectGarbage']
   /** The HTTP node that serves the registry, after it has started. */
   readonly node: ServingNode
-  /** The code that the first user must enter. */
+  /** The code that a caller must enter to create the first user. */
   readonly setup: SetupCode
   /** When the registry was opened, in milliseconds since 1970. */
   readonly startedAt: number

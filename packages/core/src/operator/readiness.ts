@@ -26,8 +26,8 @@ export async function answersQueries(database: Database): Promise<boolean> {
 }
 
 /**
- * Whether the disk of an SQLite file has space for writes. True for a database in memory or on PostgreSQL, and for one
- * that is open for reading only.
+ * Whether the disk of an SQLite file has space for writes. True for a database in memory or on PostgreSQL, and for a
+ * database that is open for reading only.
  */
 export async function hasDiskSpace({ path, isReadOnly }: Database): Promise<boolean> {
   if (path === undefined || isReadOnly) return true

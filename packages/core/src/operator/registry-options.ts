@@ -8,9 +8,9 @@ import type { Mailer } from '../webhooks/mail-notices.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
 /**
- * The tables, checks and hooks that another package adds to a registry, such as `mirrorExtension`. They are declared in
- * `ExtensionDefinition` of `@skillstead/core/internal`: declared here, they would make the compiler check the types of
- * the database library in each program that imports this package.
+ * The tables, checks and hooks that another package adds to a registry, such as `mirrorExtension`. Their types are in
+ * `ExtensionDefinition` of `@skillstead/core/internal`: declared here, these types would make the compiler check the
+ * types of the database library in each program that imports this package.
  */
 export interface RegistryExtension {
   /** The name of the package. */
@@ -48,7 +48,10 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
    * Default: 1000.
    */
   readonly pollMs?: number
-  /** Whether this process runs background jobs from the outbox. With the mode `read` it never does. Default: true. */
+  /**
+   * Whether this process runs background jobs from the outbox. A process with the mode `read` never runs jobs. Default:
+   * true.
+   */
   readonly works?: boolean
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */

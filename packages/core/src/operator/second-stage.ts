@@ -7,13 +7,16 @@ import type { Database } from '../storage/database.ts'
 import type { Metric } from './metric.ts'
 
 const timeoutMs = 300
-/** Maximum number of parallel requests: each search sends one for its query, and all searches share one for texts. */
+/**
+ * Maximum number of parallel requests: each search sends one request for its query, and all searches share one request
+ * for texts.
+ */
 const connectionsMax = 8
 
 export interface SecondStageOptions {
   /** An embeddings service that orders the best hits of searches again. Default: none, and no text leaves the node. */
   readonly embeddings?: EmbeddingsOptions
-  /** Compares texts with queries in place of `embeddings`. Default: `embeddings` does. */
+  /** Compares texts with queries in place of `embeddings`. Default: `embeddings` compares them. */
   readonly reranker?: Reranker
   /** Hosts that outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions

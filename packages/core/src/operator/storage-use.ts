@@ -38,7 +38,7 @@ function toFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The size and number of file contents, each counted once. */
+/** The total size and the number of stored file contents. A content that several files have is counted once. */
 async function readContentSize(database: Database): Promise<Pick<StorageUse, 'contentBytes' | 'blobs'>> {
   if (database.dialect === 'postgres') {
     const { rows } = await sql<{ bytes: number; blobs: number }>`select coalesce(sum(size), 0) as bytes,

@@ -24,7 +24,7 @@ export interface AttemptResult {
 /** If a worker does not renew its leases for this time, in milliseconds, other workers may take its rows. */
 export const leaseMs = 60_000
 
-/** Leases those of the given rows that no other worker has leased, all under one lease id. */
+/** Leases those of the given rows that no worker has leased, with one lease id for all. Returns the leased rows. */
 export async function claimRows(
   { dialect, writer }: Database,
   ids: readonly string[],
@@ -57,7 +57,7 @@ export async function renewRows(
   })
 }
 
-/** Returns rows to the state before their lease. */
+/** Ends the leases of rows, so that any worker can lease the rows again. */
 export async function releaseRows({ dialect, writer }: Database, rows: readonly ClaimedRow[]): Promise<void> {
   await writer.write((trx) =>
     sql`update outbox set lease = null, claimable_at = due_at from ${toLeaseTable(dialect, rows)} as h

@@ -13,10 +13,10 @@ export function isSetBack(before: number, now: number): boolean {
 }
 
 /**
- * Moves pending rows to the present that were written while a clock was ahead. Without this correction, recurring jobs,
- * retries and the rows of killed processes wait until the clock shows that time again, possibly for years. On
- * PostgreSQL, the rows must be ahead of the server's clock, too: if only the clock of this node is behind, the rows of
- * the other nodes are right.
+ * Corrects the times of pending rows that were written while a clock was ahead. Without this correction, recurring
+ * jobs, retries and the rows of killed processes wait until the clock shows that time again, possibly for years. On
+ * PostgreSQL, only rows that are also ahead of PostgreSQL's clock are corrected: if only the clock of this node is
+ * behind, the rows of the other nodes are right.
  */
 export async function recallFutureRows(
   { dialect, writer }: Database,

@@ -27,7 +27,7 @@ const leasedPerPlace = 4
 const slowMs = 1000
 /** The pace after a fast attempt, by the pace before. One fast attempt may be chance: a slow partition becomes new. */
 const nextPace: Readonly<Record<PartitionPace, PartitionPace>> = { slow: 'new', new: 'fast', fast: 'fast' }
-/** Number of partitions whose pace is remembered, and number of remembered hosts. */
+/** Maximum number of remembered partitions, and of remembered hosts. A forgotten partition is new again. */
 const rememberedMax = 4096
 /**
  * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read
@@ -131,7 +131,8 @@ export class Partitions {
   }
 
   /**
-   * Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row.
+   * Runs `attempt` at the turn of a leased row. Returns undefined without an attempt if {@link release} removed the
+   * row.
    */
   async run<T>(row: ClaimedRow, attempt: () => Promise<T>): Promise<T | undefined> {
     const partition = this.#partitionOf(row.partition)
@@ -148,7 +149,7 @@ export class Partitions {
     }
   }
 
-  /** Takes back and returns all rows that have not begun. */
+  /** Removes all rows whose attempt has not begun, and returns these rows. */
   release(): ClaimedRow[] {
     const rows = [...this.#waiting]
     this.#waiting.clear()
@@ -168,7 +169,7 @@ export class Partitions {
     }
   }
 
-  /** A running attempt that already takes too long makes its partition slow before it ends. */
+  /** Makes a partition slow while an attempt is still running, if that attempt takes longer than `slowMs`. */
   #judge(partition: Partition): void {
     const [oldest] = partition.running.values()
     if (oldest !== undefined && this.#now() - oldest > slowMs) this.#setPace(partition, 'slow')

@@ -60,7 +60,7 @@ export class Worker {
   readonly #partitions: Partitions
   readonly #leases: Leases
   readonly #results: Results
-  /** The rows from their claim until their attempt ends. */
+  /** A promise for each claimed row, until the attempt of the row ends. */
   readonly #rows = new Set<Promise<void>>()
   #state: State = 'stopped'
   /** Whether the worker was woken since the current claim began. */
@@ -71,7 +71,7 @@ export class Worker {
   #cancelTimer: (() => void) | undefined
   /** The partition after which the next claim begins, so that every partition gets its turn. */
   #lastPartition = ''
-  /** The time of the last claim, and the number of topics whose rows of earlier processes were corrected. */
+  /** The time of the last claim, and the number of topics whose rows {@link recallFutureRows} has corrected. */
   #seen = { at: 0, topics: 0 }
 
   constructor(parts: WorkerParts) {
@@ -131,7 +131,7 @@ export class Worker {
     const { database, clock, handlers } = this.#parts
     const now = clock.now()
     const { at, topics } = this.#seen
-    // Handlers that are registered meanwhile get their turn at the next claim.
+    // Read the size before the first await: the next claim corrects the rows of handlers that are registered meanwhile.
     const { size } = handlers
     if (size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
     this.#seen = { at: now, topics: size }
@@ -176,7 +176,7 @@ export class Worker {
     const where = { now: clock.now(), topics: [...handlers.keys()], after: this.#lastPartition, without: full }
     const found = await findDueRows(database, { ...where, perPartition: share, limit })
     if (found.some(({ id }) => this.#leases.has(id))) {
-      // Leases of this process expire only if the clock jumps or the machine is suspended.
+      // A row that this process leases is due again, because the clock jumped or the machine was suspended.
       await this.#leases.renew()
       return { isLast: false, isMore: false, isCut: false }
     }
@@ -201,7 +201,8 @@ export class Worker {
   }
 
   /**
-   * Whether a row is due that became claimable after a time. If not, sets a timer that wakes the worker for the next.
+   * Whether a row is due that became claimable after a time. If not, sets a timer that wakes the worker when the next
+   * row is due.
    */
   async #isDue(after = 0): Promise<boolean> {
     const { database, clock, handlers } = this.#parts
@@ -218,7 +219,7 @@ export class Worker {
     const { handlers, clock, onError } = this.#parts
     try {
       const ended = await this.#partitions.run(row, () => attemptRow(row, handlers.get(row.topic)!, clock))
-      // Few leased rows remain: claim the due rows that exceeded the limits before.
+      // If few leased rows remain, claim the due rows that exceeded the limits before.
       if (this.#state !== 'idle' && this.#partitions.isLow(row.partition)) this.wake()
       if (!ended) return
       // An attempt that ended because this node stops is not counted; another worker runs the job.

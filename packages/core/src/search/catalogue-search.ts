@@ -26,7 +26,7 @@ const warmUpRows = 64
 const counterRows = 256
 /** Delay before warming up is retried after an error of the database. */
 const warmUpRetryMs = 1000
-/** Number of threads that may end by themselves; after that the index is in the thread of the registry. */
+/** Number of index threads that may end unexpectedly. After that, the index is in the thread of the registry. */
 const threadsMax = 3
 
 /**
@@ -61,7 +61,7 @@ export class CatalogueSearch {
     return this.#state === 'in memory'
   }
 
-  /** Whether searches use their intended index, which is the database for a large catalogue. */
+  /** Whether searches use their intended index: in memory, or in the database for a large catalogue. */
   get ready(): boolean {
     return this.#state !== 'warming'
   }
@@ -81,7 +81,7 @@ export class CatalogueSearch {
     return this.#refused
   }
 
-  /** `database`: which to search while the index is not used, such as a replica. */
+  /** Searches the index in memory, or `database`, such as a replica, while that index is not in use. */
   search(query: SearchQuery, database = this.#database): Promise<SearchHits> {
     return this.#ask(
       async () => this.#index.search({ ...query, viewer: await readKeysOf(database.read, query.viewer) }),
@@ -145,7 +145,7 @@ export class CatalogueSearch {
     }
   }
 
-  /** Moves an index that has become large to a thread; searches use the previous one meanwhile. */
+  /** Moves an index that has become large to a thread; searches use the previous index meanwhile. */
   #moveIfLarge(): void {
     const isLarge = this.#index.size >= this.#options.threadSkillsMin
     if (this.#isMoving || this.#index.hasThread || this.#threadsLeft === 0 || !isLarge) return
@@ -189,8 +189,8 @@ export class CatalogueSearch {
   }
 
   /**
-   * Creates the index in this thread if no thread can be started, for example in a bundled program without the worker's
-   * file.
+   * Creates an index: in its own thread for at least `threadSkillsMin` skills, otherwise in this thread. Also uses this
+   * thread if no thread can be started, for example in a bundled program without the worker's file.
    */
   #createIndex(skills: number): IndexHost {
     if (skills < this.#options.threadSkillsMin || this.#threadsLeft === 0) return createIndexHere()
@@ -206,7 +206,7 @@ export class CatalogueSearch {
 
   #lose(lost: IndexHost, error: Error): void {
     this.#threadsLeft--
-    // Filling an index that is lost fails by itself.
+    // If the index was lost while it was filled, `#fill` fails, and its error is reported.
     if (this.#index !== lost || !this.warm) return
     this.#options.onError(error)
     this.#rebuild()
@@ -219,7 +219,7 @@ async function readAllDocuments(database: Database, filled: IndexHost, signal: A
     const page = await readSearchPage(database, after, warmUpRows)
     if (page.length === 0 || signal.aborted) break
     await filled.put(page)
-    // SQLite reads in this thread: without a pause the event loop would wait for several pages.
+    // SQLite reads in this thread: without a pause, several pages together would block the event loop.
     await setImmediate()
     after = page.at(-1)!.id
   }

@@ -23,7 +23,7 @@ export class Census {
     return this.#counts[id] ?? 0
   }
 
-  /** Adds the words of a skill, or removes them with -1. */
+  /** Adds the words of a skill (`sign` 1), or removes them (`sign` -1). */
   count(words: Int32Array, sign: 1 | -1): void {
     this.#size += sign
     const all = new Set<number>()

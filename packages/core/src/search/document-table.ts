@@ -31,7 +31,7 @@ export class DocumentTable {
   #flags = new Uint8Array(1024)
   /** Number of skills by their flags. */
   readonly #countsByFlags = new Uint32Array(256)
-  /** What lists are sorted by, by slot. */
+  /** The values that lists are sorted by, by slot. */
   readonly #keys = {
     downloads: new Float64Array(1024),
     stars: new Float64Array(1024),
@@ -89,7 +89,7 @@ export class DocumentTable {
 
   /** Adds or replaces a skill and returns its slot. */
   put(document: SearchDocument): number {
-    // A list of many changed skills would block the thread while it is sorted.
+    // Sort after every few changes: sorting many changed skills at the next search would block the thread.
     if (++this.#puts % sortedAfterPuts === 0) for (const sort of listSorts) this.slotsBy(sort)
     const slot = this.#slots.get(document.id) ?? this.#take(document.id)
     const before = this.#rows[slot]
@@ -135,7 +135,7 @@ export class DocumentTable {
     return (slot) => (flags[slot]! & mask) !== 0 || named.has(slot)
   }
 
-  /** Returns a predicate for slots of skills that pass another predicate, that of `seenBy`, and the filters. */
+  /** Returns a predicate for slots of skills that pass the filters and `isSeen`, the predicate of {@link seenBy}. */
   matcher(isSeen: (slot: number) => boolean, filters: SearchFilters): (slot: number) => boolean {
     const { mask, value, tests } = toIndexTests(filters)
     const flags = this.#flags
@@ -153,7 +153,9 @@ export class DocumentTable {
     for (const slot of slots) yield this.#rows[slot]!
   }
 
-  /** How many skills the viewer sees that pass the filters; undefined if only reading their rows can tell. */
+  /**
+   * Number of skills that the viewer sees and that pass the filters; undefined if a filter compares more than flags.
+   */
   count(viewer: ViewerKeys, filters: SearchFilters): number | undefined {
     const { mask, value, tests } = toIndexTests(filters)
     if (tests.length > 0) return undefined

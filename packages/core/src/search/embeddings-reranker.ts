@@ -70,7 +70,7 @@ export class EmbeddingsReranker implements Reranker {
   }
 
   async compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<(number | undefined)[]> {
-    // Waits for both even if one fails, so that requests of two searches do not overlap.
+    // Waits for both reads even if one fails, so that requests of two searches do not overlap.
     const [known, vector] = await endAll([this.#readAll(texts, signal), this.#embedQuery(query)])
     return texts.map(({ digest }) => toCosine(known.get(digest), vector))
   }
@@ -86,7 +86,7 @@ export class EmbeddingsReranker implements Reranker {
         continue
       }
       const filled = this.#fill(missing)
-      // The search may end before the requests do.
+      // Later searches wait for `#filling`, but its failure concerns only this search.
       this.#filling = filled.catch(() => {}).finally(() => (this.#filling = undefined))
       await filled
     }

@@ -7,7 +7,7 @@ import { fieldMark, sentenceBreak } from './words/tokenize.ts'
 export interface SearchMatch {
   /** 0 to about 3; comparable only among the hits of one query. */
   score: number
-  /** The fields of `searchFields` that contain one of the terms. */
+  /** The fields of `searchFields` that contain at least one of `terms`. */
   fields: string[]
   /** The words of the skill that matched terms of the query. */
   terms: string[]

@@ -4,10 +4,13 @@ import { toClientBit } from './loading-clients.ts'
 
 /** Maximum values of a facet in an answer: the most frequent ones. */
 const valuesMax = 15
-/** The scores that the filter offers; the empty value stands for none. */
+/** The values that the filter `minSecurityScore` offers, without the empty value, which stands for no filter. */
 const offeredScores = searchFilters.minSecurityScore.options.flatMap(([value]) => value || [])
 
-/** Counts the values of the filters over the skills that a search found. The texts are lower case, as filters compare. */
+/**
+ * Counts the values of the filters over the skills that a search found. The returned texts are lower case, because the
+ * filters compare lower-case texts.
+ */
 export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const category = new Map<string, number>()
   const license = new Map<string, number>()

@@ -8,7 +8,7 @@ import type { SearchDocument } from './search-document.ts'
 /** The flags of a skill that the index stores for the filters, as bits next to `audienceBits`. */
 export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
 type Flag = keyof typeof flagBits
-/** The other properties that the index stores for the filters. The texts are lower case. */
+/** The properties, other than flags, that the index stores for the filters. The texts are lower case. */
 export type FilterRow = Pick<
   SearchDocument,
   'category' | 'license' | 'owner' | 'keywords' | 'securityScore' | 'loadedBy'
@@ -18,7 +18,8 @@ type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
 
 /**
- * A filter in the index and in the database. A missing filter is undefined, and so is a result without a restriction.
+ * How a filter works in the index and in the database. `wanted` is undefined if the search does not use the filter; a
+ * function returns undefined if the filter restricts nothing.
  */
 interface FilterRule<Wanted> {
   /** The flag that a skill must have, or must not have. */
@@ -35,7 +36,8 @@ const filterRules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilte
   includeStubs: flagRule('stub', (isIncluded) => (isIncluded ? undefined : false)),
   category: textRule('category', (wanted, { read }) => isSpelling('category', wanted, read)),
   license: textRule('license', (wanted, { read }) => isSpelling('license', wanted, read)),
-  // Usernames are ASCII, which databases and JavaScript lower-case alike. There are fewer users than skills.
+  // Usernames are ASCII, which databases and JavaScript lower-case alike. The subquery reads users, because there are
+  // fewer users than skills.
   owner: textRule('owner', (wanted) => sql`owner_id in (select id from users where lower(username) = ${wanted})`),
   verified: flagRule('verified', (wanted) => wanted),
   deprecated: flagRule('deprecated', (wanted) => wanted),
@@ -79,7 +81,7 @@ function flagRule<Wanted>(flag: Flag, toValue: (wanted: Wanted) => boolean | und
   }
 }
 
-/** A text that must be equal apart from the case. `compare` gets the text in lower case. */
+/** The rule of a filter by a text that must be equal apart from the case. `compare` gets the text in lower case. */
 function textRule(
   field: 'category' | 'license' | 'owner',
   compare: (wanted: string, database: Pick<Database, 'read'>) => Condition | Promise<Condition>,
@@ -100,7 +102,7 @@ async function isSpelling(column: 'category' | 'license', folded: string, read: 
   return spellings.length === 0 ? sql`1 = 0` : eb(column, 'in', spellings)
 }
 
-// The type of the rules has exactly these names.
+// The cast is safe because the type of `filterRules` has exactly these names.
 const filterNames = Object.keys(filterRules) as SearchFilterName[]
 
 /** The condition on the rows of `skills` that pass all filters. */

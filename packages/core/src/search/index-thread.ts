@@ -21,7 +21,7 @@ export interface IndexReply {
   readonly size: number
 }
 
-/** An order whose reply is due. */
+/** An order that was sent and has no reply yet. */
 interface Job {
   readonly kind: IndexOrder['kind']
   readonly sentMs: number
@@ -39,7 +39,9 @@ export interface IndexThreadOptions {
   readonly now?: () => number
 }
 
-/** Documents per order, and maximum documents in the thread's queue: a search waits about 20 ms for a full queue. */
+/**
+ * Documents per order, and maximum documents in the queue of the thread: a search waits about 20 ms for a full queue.
+ */
 const batchDocuments = 8
 const documentsMax = 16
 /** Maximum expected waiting time of a search, in milliseconds. Above the maximum, searches are refused. */
@@ -118,7 +120,7 @@ export class IndexThread implements IndexHost {
 
   #receive(reply: IndexReply): void {
     const job = this.#jobs.shift()
-    // A reply may still arrive after `close`.
+    // A reply that arrives after `close` has no job.
     if (!job) return
     if (this.#jobs.length === 0) this.#worker.unref()
     this.#size = reply.size

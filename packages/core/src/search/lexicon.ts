@@ -4,7 +4,7 @@ import { searchFields } from './search-document.ts'
 import type { TextIndex } from './text-index.ts'
 import type { Repair, RepairBudget } from './words/typo-dictionary.ts'
 
-/** Maximum words that a search compares with its misspellings: about 5 ms. */
+/** Maximum words that a search compares with the misspelled terms of its query: about 5 ms. */
 const comparedWordsMax = 2000
 /** Maximum words with a prefix that a search visits: about 5 ms. */
 const visitedMax = 20_000
@@ -104,7 +104,10 @@ export class Lexicon {
     return false
   }
 
-  /** One pass with a short list, because a prefix of one letter can have thousands of words. */
+  /**
+   * Keeps a short sorted list in one pass: sorting all words would be slow, as a prefix of one letter can have
+   * thousands.
+   */
   #mostFrequent(ids: Iterable<number>, max: number): number[] {
     const best: number[] = []
     for (const id of ids) {

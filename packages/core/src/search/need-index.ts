@@ -28,7 +28,7 @@ export interface NeedScores {
   readonly countMax: number
   /** Number of terms of the query that no skill of the audience contains. */
   readonly unknownCount: number
-  /** By term that was read: the score of a skill that contains the term with the highest impact. */
+  /** For each term that was read: what the term adds to the score of a skill at the highest impact. */
   readonly values: ReadonlyMap<number, number>
   /** Whether the most frequent terms were left out because of the cost limit. */
   readonly isPartial: boolean
@@ -144,7 +144,8 @@ export class NeedIndex {
 }
 
 /**
- * Sets by impact the number that a term, contained in `frequency` of `size` skills, adds to a sum. Returns the highest.
+ * Sets in `values`, for each impact, the number that a term contained in `frequency` of `size` skills adds to a sum.
+ * Returns the highest number.
  */
 function setValues(values: Float64Array, size: number, frequency: number): number {
   const factor = idfOf(size, frequency) * scoreUnit

@@ -25,11 +25,11 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
 }
 
 const passageLengthMax = 160
-/** Maximum listed words of a body. */
+/** Maximum number of words in `terms` of a passage. */
 const termsMax = 32
 /** Maximum matches of a document that are compared, which limits the work for a document of matches only. */
 const passageMatchesMax = 1000
-/** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
+/** Maximum number of matches of one long sentence at which a part is tried as the passage, which limits the work. */
 const startsMax = 300
 /** Weights of the kinds of text: code and headings explain less than a sentence with the same words. */
 const shareOfKind = { prose: 1, heading: 0.7, code: 0.5 } as const satisfies Record<Sentence['kind'], number>
@@ -90,7 +90,7 @@ export class PassageFinder {
       const value = this.#valueOf(near)
       if (value > best.value) best = { value, start, end: near.at(-1)!.end }
     }
-    // Half of the free room goes before the first match.
+    // Half of the room that the matches leave free is used for the text before the first match.
     const from = Math.max(0, best.start - Math.floor((room - (best.end - best.start)) / 2))
     const start = toWordStart(text, Math.min(from, text.length - room), best.start)
     const part = cutAtWord(text.slice(start), room)

@@ -49,7 +49,7 @@ const needTermsMin = 2
  * A query of more than `namingTermsMax` terms names a skill only if some skill contains the fraction `namingCountMin`
  * of the terms anywhere and reaches the fraction `namingScoreMin` of the highest possible score by need. Queries that
  * name a skill of the open corpus reach 0.8 and 0.32; of its described needs of 25 to 70 words, three quarters reach
- * neither.
+ * neither fraction.
  */
 const namingTermsMax = 4
 const namingCountMin = 0.7
@@ -57,7 +57,7 @@ const namingScoreMin = 0.3
 
 /**
  * The maximum that the context of a search adds to a key. The context decides only between matches with almost equal
- * keys: the shares of the score by need differ more between most neighbours.
+ * keys: most neighbouring matches differ by more than this maximum.
  */
 const contextWeight = 0.01
 
@@ -147,7 +147,7 @@ export class Ranking {
     return toPublicScore(this.keys[slot]!)
   }
 
-  /** Relevance by need: the share of the highest possible score. */
+  /** Relevance by need: the share of the highest possible score, adjusted for popularity and deprecation. */
   #needOf(slot: number, { scores, scoreMax }: NeedScores): number {
     const score = scores[slot]!
     if (score === 0) return 0

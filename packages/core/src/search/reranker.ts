@@ -38,9 +38,12 @@ export const rerankedMax = 50
  * places, up to the first hit with a lower score.
  */
 const namedScoreMin = 1.26
-/** The weight of the similarity in the order, from 0 to 1. The rest is the weight of the score of the first stage. */
+/**
+ * The weight of the similarity in the order, from 0 to 1. The score of the first stage has the weight 1 minus this
+ * weight.
+ */
 const similarityShare = 0.5
-/** After this number of failures in a row, searches do without the second stage for a while. */
+/** After this number of failures in a row, searches omit the second stage for `rerankPauseMs`. */
 const rerankFailuresMax = 3
 const rerankPauseMs = 60_000
 const orderKeptMs = 60_000
@@ -54,7 +57,7 @@ export class SecondStage {
   readonly #options: SecondStageOptions
   readonly #orders = new LRUCache<string, { until: number; order: Promise<Order> }>({ max: ordersMax })
   #failures = 0
-  /** The first of several failures is logged, at most once in {@link rerankPauseMs}. */
+  /** No failure is logged until this time: of several failures in {@link rerankPauseMs}, only the first is logged. */
   #quietUntil = -Infinity
   #pausedUntil = -Infinity
 
@@ -119,7 +122,7 @@ export class SecondStage {
 
   #fail(how: 'late' | 'failed', cause: unknown): void {
     this.counts[how]++
-    // Searches that were running when the pause began do not count.
+    // Failures of searches that were running when the pause began do not count.
     const now = this.#options.now()
     if (now < this.#pausedUntil) return
     this.#failures++

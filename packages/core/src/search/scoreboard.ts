@@ -4,8 +4,9 @@ import type { TermGroup } from './term-groups.ts'
 import { fieldOf, frequencyOf, type TextIndex } from './text-index.ts'
 
 /**
- * How each field counts in a search by words: the weight of a word, and how much a longer field reduces it. A short name
- * that consists only of the word ranks before a long name that contains the word. `fieldRules` are those for needs.
+ * How each field counts in a search by words: the weight of a word, and how much a longer field reduces it. A short
+ * name that consists only of the word ranks before a long name that contains the word. `fieldRules` has the rules for
+ * the search by need.
  */
 const shortFieldRules: Record<(typeof searchFields)[number], { weight: number; lengthShare: number }> = {
   name: { weight: 4, lengthShare: 1 },
@@ -20,7 +21,7 @@ const fieldWeights = searchFields.map((field) => shortFieldRules[field].weight)
 const lengthShares = searchFields.map((field) => shortFieldRules[field].lengthShare)
 /** BM25's k1: how quickly further occurrences of a word stop counting. */
 const saturation = 1.2
-/** By field: the part of the saturation that is independent of the length. */
+/** By field: the part of the saturation that does not depend on the length of the field. */
 const lengthBases = lengthShares.map((share) => saturation * (1 - share))
 
 /**
@@ -48,7 +49,7 @@ interface Word {
   readonly isOpen: boolean
 }
 
-/** Maximum relative difference between sums of the same numbers in another order. */
+/** Factor that is larger than the rounding difference between sums of the same numbers in different orders. */
 const roundingMargin = 1 + 1e-9
 
 function highestOf({ variants }: TermGroup): number {
@@ -107,9 +108,9 @@ export class Scoreboard {
   }
 
   /**
-   * Scores the skills that contain words of the groups and that `matches` lets through, as far as they can be among
-   * {@link matches}: rare words come first, and soon the remaining words alone do not reach the floor (H. Turtle, J.
-   * Flood: Query evaluation: strategies and optimizations, 1995).
+   * Scores the skills that contain words of the groups and pass the predicate `matches`. Skips skills that cannot reach
+   * the relevance floor: rare words are scored first, and soon the remaining words alone do not reach the floor (H.
+   * Turtle, J. Flood: Query evaluation: strategies and optimizations, 1995).
    */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
     for (const [field, average] of lexicon.averageLengths.entries())

@@ -18,7 +18,7 @@ export interface SearchDocument {
   category: string
   license: string
   audience: Audience
-  /** The keys of those who find a skill whose audience is `readers`: see `findReaderKeys`. */
+  /** The keys of the users who find the skill if its audience is `readers`: see `findReaderKeys`. */
   readers: string[]
   stub: boolean
   verified: boolean

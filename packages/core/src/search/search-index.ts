@@ -30,11 +30,11 @@ export interface SearchQuery {
   viewer: string | null
   filters: SearchFilters
   /**
-   * Words from the context of the search, without meaning for the matches, their scores and their number: matches of
-   * almost equal relevance that contain them come first.
+   * Words from the context of the search. They do not change which skills match, or the scores: among matches of almost
+   * equal relevance, those that contain the words come first.
    */
   context?: readonly string[]
-  /** Adds `matches` to the result. */
+  /** Adds `matches` and `values` to the result. */
   explain?: boolean
   /** Adds `facets` to the result if the index in memory is searched. */
   facets?: boolean
@@ -104,7 +104,7 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, isSeen, query.viewer)
     const isVisible = table.matcher(isSeen, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
-    // The index chooses the rarest terms.
+    // No maximum of words here: the index reads the rarest terms.
     const { words, isCut } = parseNeed(query.q, Infinity)
     const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }

@@ -43,7 +43,7 @@ export async function readSearchPage(database: Database, after: number, limit: n
   return toDocuments(database, rows)
 }
 
-/** Reads skills as search documents, and the numbers of the skills that are not listed. */
+/** Reads skills as search documents; `gone` has the row numbers of the skills that are not listed. */
 export async function readDocuments(
   database: Database,
   ids: readonly string[],
@@ -68,7 +68,7 @@ const selectNumbered = compileListQuery((db, param: Param<{ nums: Iterable<numbe
     .where('skills.listed', '=', 1),
 )
 
-/** Reads the counters of skills by their row numbers. */
+/** Reads the counters of the skills with these ids. The `id` of a result is the row number of the skill. */
 export function readDocumentCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
   return database.read
     .selectFrom('skills')

@@ -10,11 +10,11 @@ interface Sources {
   text: TextIndex
 }
 
-/** Number of examined words with a prefix: the most frequent words. */
+/** Maximum number of words with a prefix that are examined, the most frequent first. */
 const completionWordsMax = 64
-/** Minimum visible skills with a suggested word. */
+/** Minimum number of visible skills that contain a suggested word. */
 const wordCountMin = 2
-/** Maximum counted skills with a word: higher counts would not improve the order. */
+/** Counting the skills with a word stops at this number: higher counts would not improve the order. */
 const wordCountMax = 200
 
 /**

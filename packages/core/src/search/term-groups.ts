@@ -23,7 +23,7 @@ const repairsMax = 8
 const groupCompletionsMax = 16
 /** Maximum number of ideograph pairs for a query of a single ideograph. */
 const containingMax = 256
-/** A word that fewer skills contain may be misspelled or incomplete. */
+/** A word that fewer than this number of skills contain may be misspelled or incomplete. */
 const doubtfulCount = 3
 /** A doubtful word counts as a misspelling of a word that is at least this many times as frequent. */
 const doubtRatio = 10
@@ -104,7 +104,9 @@ class VariantFinder {
     for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 
-  /** Splits `webscraping` into `web` and `scraping`; without a valid split returns a group that nothing matches. */
+  /**
+   * Splits `webscraping` into `web` and `scraping`; if there is no valid split, returns a group that nothing matches.
+   */
   #split(term: string): TermGroup[] {
     const lexicon = this.#lexicon
     let parts = [0]
@@ -153,7 +155,7 @@ const variantStemLengthMin = 3
 
 /**
  * Other possible forms of an English word: plurals and verb endings. Many of the forms are not words; the caller uses
- * only forms that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
+ * only forms that the vocabulary contains. Exact words stay exact, because neither the query nor the index is stemmed.
  *
  * @example inflectionsOf('deploys') // has 'deploy', 'deployed' and 'deploying'
  */

@@ -208,7 +208,7 @@ interface WordPostings {
   readonly bytes: Uint8Array
 }
 
-/** Maximum length that counts for a field, in tokens. */
+/** Maximum stored length of a field, in tokens. A longer field counts as if it had this length. */
 const lengthMax = 0xffff
 const fieldBits = 3
 /** Maximum stored frequency. Higher frequencies hardly increase the relevance of a word. */
@@ -261,8 +261,8 @@ function distinctWords(words: Int32Array): Set<number> {
 }
 
 /**
- * Two hashes and the length of a document's texts, with its audience, and a hash of its content: to detect changes.
- * Storing the texts themselves would double the index.
+ * Two hashes and the length of a document's texts, with its audience, and a hash of its content. The signature shows
+ * whether a document has changed. Storing the texts themselves would double the index.
  */
 type Signature = readonly [number, number, number, number]
 const signatureLength = 4

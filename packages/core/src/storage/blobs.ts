@@ -18,7 +18,7 @@ export interface Blob {
 
 /** Below this size, compression saves less than the overhead of a row. */
 const compressBytesMin = 256
-/** From this size on, compression would block the event loop noticeably, and runs in another thread. */
+/** From this size on, compression runs in another thread, because it would block the event loop noticeably. */
 const threadBytesMin = 128 * 1024
 /** Minimum chunk size of zlib. */
 const chunkBytesMin = 64
@@ -70,7 +70,7 @@ const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
     ),
 )
 
-/** The error of a digest that another row refers to, without its bytes. */
+/** The error for a digest that a row refers to although the bytes are missing. */
 export function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
 }

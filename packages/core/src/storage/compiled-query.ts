@@ -92,7 +92,7 @@ export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>
     const key = columns.join()
     let write = writes.get(key)
     if (!write) {
-      // Kysely takes an expression for each value of a row.
+      // Kysely accepts an expression in place of each value of a row.
       const places = Object.fromEntries(columns.map((column) => [column, toParameterPlace(column)])) as Row
       writes.set(key, (write = compileWrite<Row>((built) => build(built, places))))
     }
@@ -105,7 +105,7 @@ const rowsMax = 100
 
 /**
  * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link compileForColumns compiled}
- * once. For a table of an extension, `All` must contain it.
+ * once. For a table of an extension, `All` must contain this table.
  */
 export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
   type Row = Insertable<All[Table]>
@@ -173,8 +173,9 @@ function toPreparedQuery<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter
 }
 
 /**
- * Hides values from SQLite's planner with a function. The planner examines the values of a limit, and of a join, and
- * prepares the statement again whenever they are bound, which takes ten times as long as such a query.
+ * Hides values from SQLite's planner with a function. The planner examines the values of a limit, and of a query with a
+ * join, and prepares the statement again whenever these values are bound, which takes ten times as long as running such
+ * a query.
  */
 class HidingCompiler extends SqliteQueryCompiler {
   #isHiding = false

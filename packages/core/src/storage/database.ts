@@ -60,7 +60,7 @@ export interface Database {
 
 /**
  * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a
- * sentence if it cannot be used.
+ * sentence if the database cannot be used.
  */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location
@@ -151,7 +151,7 @@ export async function openBucket(options: BucketOptions, mark?: MarkObject): Pro
 
 /**
  * Stores where an object is. Not awaited: readers do not wait for writes. If the write fails, the next reader of the
- * object repeats it.
+ * object repeats the write.
  */
 function markObject(writer: Writer, digest: string, place: 'bucket' | 'lost'): void {
   const before = place === 'lost' ? 'bucket' : 'lost'

@@ -48,7 +48,7 @@ export function isInList(dialect: Dialect, column: string, values: Iterable<stri
 
 const isInJson: { [K in Dialect]: (column: string, json: unknown) => RawBuilder<SqlBool> } = {
   sqlite: (column, json) => sql`${sql.ref(column)} in (select value from json_each(${json}))`,
-  // For a set the planner expects many rows and would scan the table instead of using the index.
+  // Not `in (select ...)`: the planner would expect many rows and scan the table instead of using the index.
   postgres: (column, json) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`,
 }
 

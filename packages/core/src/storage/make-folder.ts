@@ -43,8 +43,9 @@ function makeFolders(folder: string): void {
 }
 
 /**
- * In a folder like /tmp every user can create the folder of a registry before its operator does, and then replace the
- * database and the keys in it, or a link to a folder of their own. Checks each step to the folder, as far as it exists.
+ * Throws if another user placed a part of the path. In a folder like /tmp, every user can create the folder of a
+ * registry before its operator does, and then replace the database and the keys in it, or a link to a folder of their
+ * own. Checks each step to the folder, as far as it exists.
  */
 function refusePlaced(folder: string): void {
   if (process.getuid === undefined) return

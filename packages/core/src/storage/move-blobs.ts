@@ -9,7 +9,9 @@ import type { StorageContext } from './storage-context.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { Bucket } from './bucket/bucket.ts'
 
-/** Smaller contents stay in their rows: a request to a bucket takes longer than reading such a row. In stored bytes. */
+/**
+ * Minimum stored bytes of a content that is moved to the bucket: reading a smaller row takes less time than a request.
+ */
 const bucketBytesMin = 16 * 1024
 /** Contents per transaction. */
 const batchRows = 32
@@ -20,10 +22,10 @@ const runRows = 512
 
 /** Key in `meta` of the removal of unused objects: its start while it is in progress, then its id. */
 export const removalKey = 'blobs.removal'
-/** After this time a removal that did not end was interrupted. */
+/** A removal that has not ended after this time counts as interrupted. */
 const removalMs = hourMs
 
-/** The bucket of a registry. Throws if it was opened without one. */
+/** The bucket of a registry. Throws if the registry was opened without a bucket. */
 export function requireBucket({ bucket }: Pick<Database, 'bucket'>): Bucket {
   if (!bucket) throw new Error(noBucketAdvice)
   return bucket
@@ -42,7 +44,10 @@ export function toMoveRule(
   return ({ digest, bytes }) => bytes.length >= bucketBytesMin && digest !== skillMd
 }
 
-/** Throws if the bucket and prefix belong to another registry, whose objects would be unused ones of this registry. */
+/**
+ * Throws if the bucket and prefix belong to another registry, because this registry would delete the objects of the
+ * other registry as unused.
+ */
 export async function claimBucket(database: Database): Promise<Bucket> {
   const bucket = requireBucket(database)
   const { objects } = bucket
@@ -54,7 +59,7 @@ export async function claimBucket(database: Database): Promise<Bucket> {
   )
 }
 
-/** Whether rows have one of these places. */
+/** Whether any row of `blobs` has one of these places. */
 export async function hasBlobsAt(
   db: Kysely<Tables>,
   ...places: readonly NonNullable<Tables['blobs']['place']>[]
@@ -64,8 +69,9 @@ export async function hasBlobsAt(
 }
 
 /**
- * Moves contents that wait for it to the bucket, until none waits or the signal is aborted; at most some hundred.
- * A row gives its bytes up only when the bucket has them. Throws if the bucket cannot be written.
+ * Moves contents with the place `waiting` to the bucket, until none is left, about {@link runRows} are moved or the
+ * signal is aborted. The bytes of a row are removed only after the bucket has stored them. Throws if the bucket cannot
+ * be written.
  */
 export async function moveWaitingBlobs(context: StorageContext, signal: AbortSignal): Promise<void> {
   if (!(await hasBlobsAt(context.database.read, 'waiting'))) return
@@ -77,7 +83,10 @@ export async function moveWaitingBlobs(context: StorageContext, signal: AbortSig
   }
 }
 
-/** Moves all large contents of the database to the bucket, in batches; yields the number of each. A node may serve it. */
+/**
+ * Moves all large contents of the database to the bucket, in batches; yields the size of each batch. A node may serve
+ * the database meanwhile.
+ */
 export async function* moveToBucket(context: StorageContext): AsyncGenerator<number> {
   await claimBucket(context.database)
   for await (const rows of readBatches(
@@ -89,7 +98,10 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   }
 }
 
-/** Moves all contents from the bucket back to the database, in batches; yields the number of each. The objects stay. */
+/**
+ * Moves all contents from the bucket back to the database, in batches; yields the size of each batch. The objects in
+ * the bucket are not deleted.
+ */
 export async function* moveToDatabase({ database }: StorageContext): AsyncGenerator<number> {
   requireBucket(database)
   for await (const rows of readBatches(database, sql<boolean>`place in ('bucket', 'lost')`)) {

@@ -98,11 +98,12 @@ const unprepared: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
 
 /**
  * A connection in pipeline mode. In a transaction it sends quiet statements without waiting for their results, which
- * saves a round trip each. If one fails, PostgreSQL refuses all that follow, and the next statement that is waited for
- * rejects with the failure.
+ * saves a round trip each. If a quiet statement fails, PostgreSQL refuses all later statements of the transaction, and
+ * the next statement that is waited for rejects with the failure.
  *
- * Statements with a name are prepared: PostgreSQL parses and plans others each time. After an error that prepared
- * statements cause, no connection of the pool prepares any more, and a statement outside a transaction is repeated.
+ * Statements with a name are prepared; PostgreSQL parses and plans statements without a name each time. After an error
+ * that prepared statements cause, no connection of the pool prepares any more, and a statement outside a transaction is
+ * repeated.
  */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient
@@ -111,7 +112,9 @@ class PostgresConnection implements DatabaseConnection {
   #isPipelining = false
   /** The quiet statements since the last one that was waited for. */
   #quiet: Promise<unknown>[] = []
-  /** Whether the last statement failed: in a failed transaction, the errors of others are consequences. */
+  /**
+   * Whether the last statement failed: in a failed transaction, the errors of later statements are only consequences.
+   */
   #hasFailed = false
   #isHolding = false
   #isBroken = false
@@ -163,7 +166,7 @@ class PostgresConnection implements DatabaseConnection {
     }
   }
 
-  /** Returns the client to the pool, which closes it if its transaction could not be rolled back. */
+  /** Returns the client to the pool. The pool closes the client if its transaction could not be rolled back. */
   release(): void {
     this.#client.release(this.#isBroken)
   }

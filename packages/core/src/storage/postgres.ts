@@ -6,7 +6,9 @@ import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
 const connectTimeoutMs = 5_000
-/** Detects a server that disappeared without notice; queries would otherwise wait for it without end. */
+/**
+ * Idle time before TCP keep-alive probes, which detect a server that disappeared: otherwise queries would wait forever.
+ */
 const keepAliveMs = 10_000
 
 const int8 = 20
@@ -45,8 +47,9 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
 }
 
 /**
- * Adds an option for read-only transactions to a URL, which replaces the environment variable PGOPTIONS. An option of
- * the start of a session, unlike a later `set`, cannot reach other clients of a connection pooler.
+ * Adds an option for read-only transactions to a URL. Copies the value of PGOPTIONS, because options in a URL replace
+ * that environment variable. An option of the start of a session, unlike a later `set`, cannot reach other clients of a
+ * connection pooler.
  */
 function toReadOnlyUrl(databaseUrl: string): string {
   const end = databaseUrl.indexOf('?')

@@ -4,10 +4,13 @@ import { type Blob, type BlobPart, toMissingBlob, toUnavailable, unpackBlob } fr
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Where contents are read. Without the bucket, those in it cannot be read: as in transactions, which must not wait. */
+/**
+ * The sources of contents. Without `bucket`, contents in the bucket cannot be read; transactions omit `bucket`, because
+ * they must not wait for it.
+ */
 export type BlobSource = Pick<Database, 'read' | 'bucket'>
 
-/** A row of the table of contents. */
+/** A row of the table `blobs`. */
 export type BlobRow = Tables['blobs']
 
 /** Reads the bytes with a digest; undefined if they are not stored. Throws like {@link openBlob}. */
@@ -31,7 +34,7 @@ export async function openBlob(source: Pick<Database, 'bucket'>, row: BlobRow): 
   return isInRow(row) ? unpackBlob(row) : getBucket(source).read(row)
 }
 
-/** As {@link openBlob} for many rows, by digest. Those in the bucket are read at the same time. */
+/** As {@link openBlob} for many rows, by digest. Contents in the bucket are read in parallel. */
 export async function openBlobs(
   source: Pick<Database, 'bucket'>,
   rows: readonly BlobRow[],

@@ -18,12 +18,12 @@ const failedMs = 5_000
 const closeMsMax = 1_000
 
 /**
- * A streaming replica of a PostgreSQL database, for lists and searches. They see all that was committed before they
- * began, as on the primary: each waits until the replica has replayed the current position of the primary's log, for a
- * moment at most.
+ * A streaming replica of a PostgreSQL database, for lists and searches. Lists and searches see all that was committed
+ * before they began, as on the primary: each waits, at most for `patienceMs`, until the replica has replayed the
+ * current position of the primary's log.
  */
 export class Replica {
-  /** The database, with a replica that answers the reads. */
+  /** The database with `read` connected to the replica, and all other parts of the primary. */
   readonly database: Database
   readonly #main: Database
   readonly #connections: Connections
@@ -31,7 +31,7 @@ export class Replica {
   #pausedUntilMs = 0
   #running: Promise<boolean> | undefined
   #next: Promise<boolean> | undefined
-  /** Reads of the replica, and those that used the primary because the replica was late or failed. */
+  /** Number of reads of the replica, and of reads that used the primary because the replica was late or failed. */
   readonly counts = { used: 0, refused: 0 }
 
   constructor(main: Database, connections: Connections, onError: (error: unknown) => void) {
@@ -112,7 +112,10 @@ export class Replica {
 }
 
 interface Position {
-  /** The server's identifier, which its replicas share and copies of its databases lack, and the database. */
+  /**
+   * The identifier of the server and the name of the database. Replicas of the server have the same identifier; a
+   * server with a copy of the database has another one.
+   */
   readonly name: string
   readonly at: string
 }

@@ -48,8 +48,8 @@ interface WaitingRequest {
 }
 
 /**
- * Maximum number of parallel statements; the other connections stay free for reads. Later requests share the next
- * statement.
+ * Maximum number of parallel statements; the other connections of the pool stay free for reads. Requests that arrive
+ * meanwhile share the next statement.
  */
 const statementsMax = 2
 const keysMax = 500
@@ -208,8 +208,8 @@ const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', w
 /** PostgreSQL's clock, which all nodes share. */
 export const databaseNow = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
 /**
- * A window that ends later than a new one is from before the clock was set back. A request for a window of no length
- * only reads.
+ * Whether the window of the existing row is over. A window that ends more than `skewMs` after a new window is from
+ * before the clock was set back. A request with `windowMs` 0 only reads.
  */
 const isOver = sql`(r.ends_at <= ${databaseNow}
   or (excluded.ends_at > ${databaseNow} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`

@@ -8,7 +8,7 @@ import type { WriteTransaction } from './writer.ts'
 export const skillsPerShingleMax = 128
 const groupsMax = 512
 
-/** A shingle of a skill, with the first of its versions that has it. */
+/** A shingle of a skill, with the first version of the skill that has this shingle. */
 export type SharedShingle = Tables['shared_shingles']
 /** A version whose shingles are not in `shared_shingles` yet, {@link packShingles packed}. */
 export type WaitingSketch = Tables['waiting_sketches']
@@ -40,7 +40,7 @@ export const insertSketch = compileWrite((db, param: Param<{ versionId: string; 
     .onConflict((conflict) => conflict.column('version_id').doNothing()),
 )
 
-/** Deletes the queued shingles of sketches up to a number. */
+/** Deletes the queued shingles of the sketches with numbers up to `last`. */
 export async function removeWaiting(trx: WriteTransaction, last: number): Promise<void> {
   await trx.deleteFrom('waiting_sketches').where('sketch_num', '<=', last).execute()
 }
@@ -78,8 +78,8 @@ export async function putShingles(
 }
 
 /**
- * Finds the skills that share any of these shingles, including queued entries. If there are too many, returns those
- * that share the rarest shingles.
+ * Finds the skills that share any of these shingles, including queued entries. If there are too many skills, returns
+ * those that share the rarest shingles.
  */
 export async function findShared(
   db: Kysely<Tables>,

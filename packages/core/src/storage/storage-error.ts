@@ -37,7 +37,10 @@ const troubles: readonly Trouble[] = [
 const lostConnection =
   /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/
 
-/** Whether another process holds the lock of an SQLite file, or a statement was not prepared as PostgreSQL expects. */
+/**
+ * Whether another process holds the lock of an SQLite file, or PostgreSQL refused a prepared statement: its name is
+ * unknown or in use, or its result type changed.
+ */
 export function isRepeatable(error: unknown): boolean {
   return /^(SQLITE_(BUSY|LOCKED)|26000|42P05|0A000)/.test(toErrorCode(error))
 }

@@ -15,7 +15,7 @@ export async function hasRow<Table extends keyof Tables>(db: Kysely<Tables>, tab
   return row !== undefined
 }
 
-/** Inserts a row unless the table has one with its key. Returns whether it was inserted. */
+/** Inserts a row unless the table has a row with the same key. Returns whether the row was inserted. */
 export async function addRow<Table extends keyof Tables>(
   trx: WriteTransaction,
   table: Table,
@@ -26,7 +26,7 @@ export async function addRow<Table extends keyof Tables>(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Deletes the rows with these values. Returns whether there were any. */
+/** Deletes the rows with these values. Returns whether any row was deleted. */
 export async function removeRows<Table extends keyof Tables>(trx: WriteTransaction, table: Table, key: Key<Table>) {
   const removal = trx.deleteFrom(table as 'skills').where((eb) => eb.and(key as object))
   return (await removal.executeTakeFirst()).numDeletedRows > 0n

@@ -24,7 +24,7 @@ export type TextToken =
   | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
 const digits = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz')
-/** The signs of strong and of weak tokens in Latin-1, as are the digits. */
+/** The characters, as Latin-1 bytes, that mark strong and weak tokens. */
 const signs = { strong: 0xa7, weak: 0xa4 }
 const space = 0x20
 /** Maximum bytes of a token: a space, a sign and 32 bits in base 36. */
@@ -107,7 +107,7 @@ export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promi
   else await recreateTexts(trx)
 }
 
-/** Drops the table: deleting rows could fail in a damaged index. */
+/** Drops the table and creates it again: deleting rows could fail in a damaged index. */
 async function recreateTexts(trx: WriteTransaction): Promise<void> {
   const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'skill_text'`.execute(trx)
   await sql`drop table skill_text`.execute(trx)
@@ -156,13 +156,14 @@ export function matchTokens(dialect: Dialect, tokens: readonly WeightedToken[], 
  */
 const completionsMax = 2000
 
-/** The part of the limit up to which PostgreSQL counts each token first. */
+/** PostgreSQL first counts each token only up to this share of the limit. */
 const firstShare = 0.1
 
 /**
  * How many skills contain each token, hidden skills included, as a measure of what a search for the token costs.
- * PostgreSQL estimates the counts of frequent tokens, and counts others up to `max`, or less far if the rarest tokens
- * leave no room for others: the count of such a token only says that it does not fit.
+ * PostgreSQL estimates the counts of frequent tokens, and counts other tokens up to `max`, or only up to {@link
+ * firstShare} of `max` if the rare tokens leave no room for others: such a count only shows that the token does not
+ * fit.
  */
 export async function countMatches(
   db: Kysely<Tables>,
@@ -192,7 +193,7 @@ export async function countMatches(
 
 /**
  * How many skills contain each of the words that were frequent in the sample of PostgreSQL's planner, by database:
- * counting those words takes longer than all else in a search.
+ * counting those words would take longer than the other work of a search.
  */
 const samples = new LRUCache({ max: 10, ttl: 600_000, fetchMethod: readSample })
 

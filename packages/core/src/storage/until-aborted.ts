@@ -2,9 +2,9 @@ import { withWrite } from './writer.ts'
 import type { StorageContext } from './storage-context.ts'
 
 /**
- * Runs `work` until it ends, or rejects with the reason of the signal once that is aborted. Work that was abandoned
- * continues in the background, but its queued writes are removed and its later writes rejected: `work` gets a context
- * whose writer does so.
+ * Runs `work` until it ends, or rejects with the reason of the signal once the signal is aborted. Work that was
+ * abandoned continues in the background, but its queued writes are removed and its later writes rejected: `work` gets a
+ * context whose writer does so.
  */
 export async function untilAborted<Context extends StorageContext, T>(
   context: Context,
@@ -13,7 +13,7 @@ export async function untilAborted<Context extends StorageContext, T>(
 ): Promise<T> {
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
-  // Not the signal of the caller, which may be aborted after the work has ended.
+  // `work` does not get the signal of the caller, because that signal may be aborted after the work has ended.
   const ending = new AbortController()
   const end = () => {
     ending.abort(signal.reason)
@@ -23,7 +23,7 @@ export async function untilAborted<Context extends StorageContext, T>(
   try {
     return await Promise.race([work(withSignal(context, ending.signal)), aborted.promise])
   } finally {
-    // A caller may use one signal for thousands of calls.
+    // Remove the listener: a caller may use one signal for thousands of calls.
     signal.removeEventListener('abort', end)
   }
 }

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 import { claimBucket, removalKey, requireBucket } from './move-blobs.ts'
 import type { ListedObject } from './bucket/s3-answers.ts'
 
-/** Younger objects are never unused: their rows may belong to a transaction that has not ended. */
+/** Objects younger than this are never removed: their rows may belong to a transaction that has not ended. */
 const unusedMs = 7 * dayMs
 const parallelMax = 8
 

@@ -3,7 +3,10 @@ export class SilentError extends Error {
   override readonly name = 'SilentError'
 }
 
-/** Waits for a database. Throws a {@link SilentError} with `subject` after `ms` milliseconds; the work then continues. */
+/**
+ * Waits for a database. Throws a {@link SilentError} that names `subject` after `ms` milliseconds; `work` is not
+ * cancelled.
+ */
 export async function withinMs<T>(subject: string, ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

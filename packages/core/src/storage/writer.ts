@@ -7,7 +7,9 @@ import type { Connections } from './connections.ts'
 import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 
-/** The transaction of a write. Do not await anything else in a write: all other writers wait. */
+/**
+ * The transaction of a write. In a write, await only statements of this transaction, because all other writers wait.
+ */
 export type WriteTransaction = Transaction<Tables>
 
 /**
@@ -69,9 +71,9 @@ const lastWork = new WeakMap<WriteTransaction, LastWork[]>()
 
 /**
  * Runs `work` at the end of the transaction, after all writes and in the order of the calls, unless the calling write
- * is rolled back. Use it for work that costs as much for one write as for all writes together. If the work fails, all
- * writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an import, the work
- * runs at once.
+ * is rolled back. Use it for work that costs as much for one write as for all writes of the transaction together. If
+ * the work fails, all writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an
+ * import, the work runs at once.
  */
 export async function doLast(trx: WriteTransaction, work: LastWork): Promise<void> {
   const left = lastWork.get(trx)
@@ -119,7 +121,7 @@ class WriteQueue {
     return job
   }
 
-  /** Whether a batch that has run for some milliseconds may grow. */
+  /** Whether another job may join a batch that has run for `ms` milliseconds. */
   mayJoin(batch: readonly WriteJob[], ms: number): boolean {
     const isBulk = this.#urgent === 0 && batch.every(({ bulk }) => bulk)
     return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
@@ -227,7 +229,10 @@ export class BatchWriter implements Writer {
     if (this.#isGathered()) this.#gathered?.()
   }
 
-  /** Runs a transaction. Kysely rolls it back if the work throws, as a job does that runs alone and is undone. */
+  /**
+   * Runs a transaction. Kysely rolls the transaction back if the work throws, as a job does that runs alone and calls
+   * {@link undo}.
+   */
   async #transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
     try {
       await this.#connections.main.transaction().execute(work)
@@ -241,7 +246,7 @@ export class BatchWriter implements Writer {
     if (this.#connections.dialect === 'postgres') await lockHead(trx, {})
     lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
-      // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
+      // A single job needs no savepoint; jobs that are queued meanwhile are in the next batch.
       if (this.#queue.size === 1) await this.#runAlone(trx, batch)
       else await this.#runInSavepoints(connection, trx, batch)
       await doLastWork(trx)
@@ -315,7 +320,7 @@ const savepoint = toQuiet(CompiledQuery.raw('savepoint job'))
 const release = CompiledQuery.raw('release savepoint job')
 const rollBack: PreparedQuery = { ...CompiledQuery.raw('rollback to savepoint job'), isRecovery: true }
 
-/** Runs a job so that its failure does not affect the others of its transaction. */
+/** Runs a job so that its failure does not affect the other jobs of the transaction. */
 async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: WriteJob): Promise<void> {
   await connection.executeQuery(savepoint)
   const left = lastWork.get(trx)!.length

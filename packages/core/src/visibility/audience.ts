@@ -52,7 +52,7 @@ export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[
   return found
 }
 
-/** Whether all users, or all guests, see a skill. */
+/** Whether every user sees a skill, because its readers include users or guests. */
 function isOpenToUsers({ state, visibility }: Ruled): boolean {
   const kinds = readRule[state].readers[visibility]
   return kinds.includes('guest') || kinds.includes('user')

@@ -17,7 +17,7 @@ const visibilities: readonly Visibility[] = ['public', 'internal', 'organisation
 const skillStates: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
 const eb = expressionBuilder<Tables, 'skills'>()
 
-/** The visibilities of live skills that every guest, or every user, sees. */
+/** The visibilities of live skills that every guest sees, and those that every user sees. */
 const openVisibilitiesByViewer = { guest: openTo(['guest']), user: openTo(['guest', 'user']) }
 
 function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live'): Visibility[] {
@@ -34,7 +34,10 @@ export function openPackVisibilities(caller: Caller) {
   return openVisibilities(caller).filter((visibility) => visibility !== 'organisation')
 }
 
-/** Whether a caller sees a row of `packs` that is live: its curator and insiders of the organisation see every pack. */
+/**
+ * Whether a caller sees a row of `packs` that is live. The curator, and members of the curating organisation who read
+ * private skills, see every pack.
+ */
 export function isPackOpenTo(caller: Caller): Expression<SqlBool> {
   const pack = expressionBuilder<Tables, 'packs'>()
   const open = pack('packs.visibility', 'in', openPackVisibilities(caller))
@@ -62,7 +65,7 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
   const isClosedTo = (kind: ReaderKind) => isVisibilityIn(closedTo(kind))
-  // Lists that do not depend on the row: a database reads the lists once, or begins with them.
+  // The subqueries do not depend on the row of `skills`, so that a database runs them once or starts with them.
   const isMemberAs = (kind: (typeof membershipKinds)[number]) => {
     const organisations = eb.selectFrom(memberKinds).select('organisation_id').where('user_id', '=', viewer)
     return eb.and([isClosedTo(kind), eb('skills.owner_id', 'in', organisations.where('kind', '=', sql.lit(kind)))])

@@ -22,7 +22,9 @@ export class TakenDown extends RegistryError {
   }
 }
 
-/** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
+/**
+ * Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents the caller from seeing it.
+ */
 export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = (await readSights(context, [skill], caller)).get(skill.id)
   if (sight === 'taken_down') throw new TakenDown(skill, await readAnswerableCases(context, skill, caller))
@@ -38,13 +40,16 @@ export async function readSights({ database }: StorageContext, skills: readonly 
   return new Map(skills.map((skill) => [skill.id, toSight(skill, caller, related)]))
 }
 
-/** As {@link canSee} for many skills. Skills under a takedown are left out. */
+/**
+ * Returns those of the skills that the caller may see. Leaves out skills under a takedown, and never throws {@link
+ * TakenDown}.
+ */
 export async function keepSeen<T extends Visible>(context: StorageContext, skills: readonly T[], caller: Caller) {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')
 }
 
-/** The users who may see a skill, judged in a transaction by the current rows of the skill and its collaborators. */
+/** Returns those of the users who may see a skill. Reads the collaborators and members in the transaction `trx`. */
 export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'username' | 'role'>>(
   trx: Kysely<Tables>,
   skill: Visible,
@@ -56,9 +61,9 @@ export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'usernam
 }
 
 /**
- * Returns a function that decides whether a user may read a skill: by the rule for the current state of the skill, or
- * by the rule for a live skill, so that deletion, takedown and hiding do not count. No user may read a skill that does
- * not exist.
+ * Returns a function that decides whether a user may read a skill: true if the rule for the current state of the skill
+ * or the rule for a live skill allows it, so that deletion, takedown and hiding do not count. No user may read a skill
+ * that does not exist.
  */
 export async function findReadable(
   db: Kysely<Tables>,
@@ -106,7 +111,7 @@ export async function judgeReaders(db: Kysely<Tables>, caller: Caller): Promise<
   return (readers) => readers.split(',').some((reader) => names.has(reader))
 }
 
-/** Whether the owner may see the skill: false if it is deleted or taken down. */
+/** Whether the owner may see the skill: false if the skill is deleted or taken down. */
 export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return readRule[state].sight === 'seen'
 }

@@ -41,7 +41,9 @@ const selectRoles = compileQuery((db, param: Param<{ skillId: string; ownerId: s
     .$castTo<{ role: MemberRole }>(),
 )
 
-/** The roles of a user on a skill: those of a member, a collaborator or a team; `owner` for its owner in person. */
+/**
+ * The roles of a user on a skill: those of a member, a collaborator or a team; `owner` for a user who owns the skill.
+ */
 export async function findRoles(db: Kysely<Tables>, { id, owner_id }: Owned, userId: string): Promise<MemberRole[]> {
   if (userId === owner_id) return ['owner']
   const rows = await selectRoles(db, { skillId: id, ownerId: owner_id, userId })

@@ -11,7 +11,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber, toDeliveries } from './events.ts'
 
-/** A skill whose owner is notified of every use, and the subscribers. */
+/** A skill whose owner is notified of every use (download or install), and the webhooks that subscribe. */
 export interface Watched {
   readonly skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'holds_name' | 'downloads'>
   readonly subscribers: readonly Subscriber[]
@@ -45,7 +45,7 @@ export async function findWatched(
   return new Map(watched.filter(([, { subscribers }]) => subscribers.length > 0))
 }
 
-/** Splits uses into those that one transaction counts and notifies of, and the rest. Always takes at least one. */
+/** Splits uses into `taken`, which one transaction counts and notifies of, and `left`. Takes at least one use. */
 export function takeUses(
   uses: UseCounts,
   watched: ReadonlyMap<string, Watched>,
@@ -92,8 +92,8 @@ export interface Watchers {
 }
 
 /**
- * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Until they
- * are reloaded, notifications to a new subscriber have an unknown client.
+ * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Until the
+ * subscribers are reloaded, notifications to a new subscriber have an unknown client.
  */
 export async function createWatchers({ read }: Database, changes: ChangeFollower): Promise<Watchers> {
   let ownerIds = new Set<string>()

@@ -89,7 +89,7 @@ export interface Subscriber {
 /** The plans that include webhooks. */
 export const webhookPlans = planNames.filter((plan) => includesPlan(plan, 'pro'))
 
-/** Whether any webhook subscribes to an event. Usually none does, and this look-up is the only cost. */
+/** Whether any webhook subscribes to an event. Usually there is none, and an event costs only this look-up. */
 export async function hasSubscribers(trx: WriteTransaction, event: EventName): Promise<boolean> {
   return (await selectAny(trx, { event })).length > 0
 }

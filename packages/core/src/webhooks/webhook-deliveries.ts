@@ -73,8 +73,8 @@ export interface AddressedDelivery {
 }
 
 /**
- * The deliveries that their users may still read: since the event, the skill may have become private, or the user may
- * have lost access.
+ * Returns the deliveries whose webhook owner may still read the skill: since the event, the skill may have become
+ * private, or the owner may have lost access.
  */
 export async function keepReadable<T extends AddressedDelivery>(
   db: Kysely<Tables>,
@@ -88,7 +88,7 @@ export async function keepReadable<T extends AddressedDelivery>(
     .map(({ one }) => one)
 }
 
-/** The skill of an event; undefined for an event without one. */
+/** The id of the skill of an event; undefined for an event without a skill. */
 function toSkillId({ body }: JobView['payload']): string | undefined {
   if (typeof body !== 'string') return undefined
   const { data } = JSON.parse(body) as { data?: { skill?: { id?: string } } }

@@ -126,7 +126,7 @@ async function storeChanges(
   return { before, after }
 }
 
-/** The columns that change. */
+/** The columns that the request changes, with their new values. */
 function toChangedColumns(before: WebhookRow, input: Input<'updateWebhook'>, now: number): Partial<WebhookRow> {
   const { url, events, active, skills, secret } = input
   const wanted: Partial<WebhookRow> = {

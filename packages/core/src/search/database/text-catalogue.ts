@@ -11,7 +11,7 @@ import { toFilterCondition } from '../filters.ts'
 import { chooseTokens, queryMatchesMax } from './query-tokens.ts'
 import { countVisible, selectVisible } from './visible-skills.ts'
 
-/** Number of best matches that an index in memory ranks; the others keep the order of the database. */
+/** Number of best matches that an index in memory ranks; the other matches keep the order of the database. */
 const rankedMax = 100
 /** The score of a token by kind, which is multiplied by the rarity of the token. */
 const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
@@ -80,7 +80,7 @@ export async function suggestText(
   return rows.map(({ name }) => name)
 }
 
-/** All skills that pass the filters. */
+/** A page of all skills that pass the filters, for a search without words. */
 async function readListedPage(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters, sort = 'downloads', offset, limit } = query
   const passes = await toFilterCondition(database, filters)
@@ -94,8 +94,9 @@ async function readListedPage(database: Database, query: SearchQuery): Promise<S
 }
 
 /**
- * Whether a list is the beginning of all skills by date. PostgreSQL then finds them in the order of their versions, with
- * a look-up for each version until the page is full. With filters that could be all versions; stubs have none.
+ * Whether a list is the beginning of all skills by date. PostgreSQL then finds them in the order of their versions,
+ * with a look-up for each version until the page is full. False with filters, because the look-ups could then read all
+ * versions, and with stubs, because stubs have no versions.
  */
 function isNewest({ dialect }: Database, { sort, filters, offset, limit }: SearchQuery): boolean {
   const isBeginning = offset + limit <= newestMax && !filters.includeStubs && !isFiltered(filters)
@@ -116,10 +117,10 @@ function sortByVersions(listed: ReturnType<typeof selectVisible>) {
 }
 
 /**
- * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of
- * the weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that
- * other users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no
- * rarity), and not on the filters, so that a filter only removes matches.
+ * A page of the skills that match and pass the filters, and the number of these skills on all pages. The score is the
+ * sum of the weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see,
+ * so that other users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL
+ * knows no rarity), and not on the filters, so that a filter only removes matches.
  */
 async function readMatchesPage(
   database: Database,
@@ -136,7 +137,8 @@ async function readMatchesPage(
     .where(sql<SqlBool>`not open`)
     .select(['found.num', 'token', 'weight'])
   const end = offset + limit
-  // In the order of relevance without filters, all matches pass, and only those of the best places are looked up.
+  // Ordered by relevance and without filters, all matches pass: then count the matches, and look up only the best
+  // places.
   const isCounted = sort !== undefined || isFiltered(filters)
   const passing = selectVisible(database, viewer, filters)
     .where(await toFilterCondition(database, filters))

@@ -14,21 +14,22 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
 }
 
 /**
- * Above this number, PostgreSQL estimates how many skills everyone sees: counting a million would take longer than all else
- * in their list. In such a table its samples are right to a few percent.
+ * Above this number, PostgreSQL estimates how many skills everyone sees: counting a million would take longer than the
+ * other work of the list. In such a table, the estimate of PostgreSQL is right to a few percent.
  */
 const countedMax = 100_000
 
 /**
- * Databases whose last list had at most `countedMax` skills: the next list is counted without a preceding estimate,
- * which costs as much as the count. A list that has grown meanwhile is counted once more, however large it is.
+ * Databases whose last list had at most `countedMax` skills: the skills of the next list are counted without an
+ * estimate before, which costs as much as the count. If the skills have become more than `countedMax` meanwhile, they
+ * are counted once more.
  */
 const small = { withStubs: new WeakSet<Database['read']>(), withoutStubs: new WeakSet<Database['read']>() }
 
 /** How many skills a viewer may see. */
 export interface VisibleCount {
   readonly total: number
-  /** Whether the total is an estimate, of two digits. */
+  /** Whether the total is an estimate, rounded to two digits. */
   readonly estimated?: true
 }
 
@@ -43,7 +44,7 @@ export async function countVisible(
   const { read, dialect } = database
   const variant = stubs.includeStubs ? 'withStubs' : 'withoutStubs'
   const isSmall = small[variant]
-  // The estimate of a condition on texts may be far off.
+  // With `passes`, count: an estimate for a condition on texts may be far off.
   const isCounted = dialect === 'sqlite' || passes !== undefined || isSmall.has(read)
   const estimate = isCounted ? 0 : await estimateRows(selectListed(database, stubs).where(open!))
   const isEstimated = estimate > countedMax

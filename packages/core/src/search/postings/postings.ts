@@ -43,9 +43,9 @@ export class Postings {
   }
 
   /**
-   * Reads a term's postings in order, and translates entry numbers by a table. Postings whose translation is negative are
-   * left out. Sets the first elements of `numbers` and `impacts`, which need room for {@link countOf} of them, and returns
-   * how many.
+   * Reads a term's postings in order, and translates entry numbers by a table. Postings whose translation is negative
+   * are left out. Sets the first elements of `numbers` and `impacts`, which need room for {@link countOf} elements, and
+   * returns the number of set elements.
    */
   read(term: number, table: Int32Array, numbers: Int32Array, impacts: Uint8Array): number {
     const lists = this.#lists

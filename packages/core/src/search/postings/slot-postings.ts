@@ -10,8 +10,8 @@ const copiedMin = 2000
 
 /**
  * Postings of slots whose terms may be replaced and removed. Each change adds an entry at the end of the postings; the
- * entry of the previous text is dead. When many are dead, each change also copies some lists without them, so that no
- * single change takes long.
+ * entry of the previous text is dead. When many entries are dead, each change also copies some lists without the dead
+ * entries, so that no single change takes long.
  */
 export class SlotPostings {
   /** The result of {@link read}; the next call overwrites it. */
@@ -159,7 +159,7 @@ class Compaction {
   readonly #from: Postings
   #entries = new Int32Array(1024)
   #bytes = new Uint8Array(1024)
-  /** The terms with lower numbers are copied. */
+  /** The next term to copy: the lists of all terms with lower numbers are already copied. */
   #term = 0
 
   constructor(from: Postings, slotOfEntry: Int32Array, entries: number) {
@@ -168,7 +168,7 @@ class Compaction {
     for (let entry = 0; entry < entries; entry++) this.newEntries[entry] = slotOfEntry[entry]! < 0 ? -1 : this.size++
   }
 
-  /** Numbers an entry that is added to the original. */
+  /** Assigns a number in the copy to an entry that is added to the original. */
   addEntry(entry: number): void {
     if (entry >= this.newEntries.length) this.newEntries = growArray(this.newEntries)
     this.newEntries[entry] = this.size++
@@ -179,7 +179,7 @@ class Compaction {
     if (term < this.#term) this.postings.add(hash, this.newEntries[entry]!, impact)
   }
 
-  /** Copies lists until a number of postings is reached. Returns whether all are copied. */
+  /** Copies lists until `postingsMax` postings are copied. Returns whether all lists are copied. */
   copy(postingsMax: number): boolean {
     for (let left = postingsMax; left > 0 && this.#term < this.#from.size; this.#term++) {
       const count = this.#from.countOf(this.#term)

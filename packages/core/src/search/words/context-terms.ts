@@ -10,8 +10,8 @@ export interface SearchContext {
 }
 
 /**
- * Maximum number of terms. The terms that most files, languages and skills share are used. Each term takes up to 0.2 ms
- * with 50,000 skills.
+ * Maximum number of terms. If there are more, the terms that most files, languages and skills share are used. Each term
+ * takes up to 0.2 ms with 50,000 skills.
  */
 const contextTermsMax = 32
 /** Maximum length of an unknown file ending that counts as a term. */
@@ -113,7 +113,7 @@ const contextPatterns: readonly (readonly [name: RegExp, words: string])[] = [
   [/^pytest\.ini$/, 'pytest test python'],
 ]
 
-/** Words by the tool that a file such as `next.config.mjs` belongs to. */
+/** The words that a configuration file such as `next.config.mjs` stands for, by its tool. */
 const wordsOfTool: Readonly<Record<string, string>> = asTable({
   next: 'nextjs react',
   nuxt: 'nuxt vue',

@@ -79,7 +79,7 @@ class KnownWords {
   /** The UTF-16 units of all words; by id: the end of a word, where the next one starts. */
   #units = new Uint16Array(64 * 1024)
   #ends = new Int32Array(4096)
-  /** The hash table, at most half full: 0 is free, another number is an id, which is at least 1. */
+  /** The hash table, at most half full: 0 is free; any other number is the id of a word. */
   #table = new Int32Array(16 * 1024)
   #hashes = new Int32Array(4096)
   #counts = new Int32Array(4096)

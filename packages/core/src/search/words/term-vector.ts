@@ -27,7 +27,9 @@ export const fieldRules = {
 
 /** BM25's k1: how quickly further occurrences of a term stop counting. */
 const saturation = 6
-/** Only this much of the body is indexed, in UTF-16 units, and the first part also counts as the lead. */
+/**
+ * Maximum indexed length of a body, in UTF-16 units, and the length of its first part, which also counts as the lead.
+ */
 export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
 
@@ -53,7 +55,7 @@ export interface TermVector {
   readonly impacts: Uint8Array
 }
 
-/** Hashes of terms and bytes per term in a stored vector. */
+/** Bytes of a term's hash, and of a term with its impact, in a stored vector. */
 const stemHashBytes = 4
 const termBytes = stemHashBytes + 1
 /** More than the number of terms in all fields of a text, which is limited by {@link bodyLengthMax}. */
@@ -88,7 +90,7 @@ export function addWeights(
   for (const [hash, count] of counts) weights.set(hash, (weights.get(hash) ?? 0) + factor * count)
 }
 
-/** The weight of one occurrence of a term in a field of so many words. */
+/** The weight of one occurrence of a term in a field of `length` words. */
 function toFactor(field: keyof typeof fieldRules, length: number): number {
   const { weight, lengthShare, averageLength } = fieldRules[field]
   return weight / (1 - lengthShare + (lengthShare * length) / averageLength)
@@ -132,7 +134,7 @@ interface FieldTerms {
   readonly factor: number
 }
 
-/** Sorting the terms of all fields together takes half the time of adding their weights in a map. */
+/** Sorts the terms of all fields together, which takes half the time of adding their weights in a map. */
 function packVector(fields: readonly FieldTerms[]): Uint8Array {
   const sorted = new Float64Array(fields.reduce((sum, { hashes }) => sum + hashes.length, 0))
   const weights = new Float64Array(sorted.length)

@@ -30,7 +30,7 @@ const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
 const isAscii = /^[\0-\x7f]*$/
-// Looking for the first boundary of parts takes a fifth of the time that looking for the whole identifier takes.
+// Matches an identifier from its first boundary between parts on: a fifth of the time of matching it whole.
 const identifierEnd = /[a-z\d][A-Z][A-Za-z\d]*/g
 const identifierCharacter = /[A-Za-z\d]/
 const partBoundary = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g
@@ -59,9 +59,9 @@ export function tokenizeSentences(text: string): string[][] {
 }
 
 /**
- * The distinct words of a query for the search by need, without stop words. More of them count than in
- * {@link parseQuery}: a described need is long. At most the first `termsMax`; `isCut` if there were even more. Never
- * throws.
+ * The distinct words of a query for the search by need, without stop words. More words count than in {@link
+ * parseQuery}, because a described need is long. Returns at most the first `termsMax` words; `isCut`: whether a part of
+ * the query was left out. Never throws.
  */
 export function parseNeed(q: string, termsMax = needTermsMax): { words: string[]; isCut: boolean } {
   const all = [...new Set(wordsOf(q.slice(0, needLengthMax), false))]
@@ -82,7 +82,7 @@ export function parseQuery(q: string): ParsedQuery {
   return { terms, lastIsOpen: terms.length > 0 && terms.at(-1) === words.at(-1) && /[\p{L}\p{N}]$/u.test(bounded) }
 }
 
-/** The first words of a long query: a part of a word would be another, rare word. */
+/** The start of a long query without an incomplete last word, which would count as a different, rare word. */
 function cutQuery(q: string): string {
   if (q.length <= queryLengthMax) return q
   const start = q.slice(0, queryLengthMax)
@@ -101,9 +101,9 @@ function wordsOf(text: string, withRunEnds: boolean): string[] {
 }
 
 /**
- * Lower case, without accents, possessives, contractions or invisible characters. Words are its runs of letters, digits
- * and marks. The parts of an identifier such as `useEffect` are added before it. Names that begin with a capital, such as
- * GitHub, stay whole.
+ * Lower case, without accents, possessives, contractions or invisible characters. The words are the runs of letters,
+ * digits and marks in the result. The parts of an identifier such as `useEffect` are added before the identifier. Names
+ * that begin with a capital, such as GitHub, stay whole.
  */
 export function toFoldedPlainText(text: string): string {
   const folded = isAscii.test(text)
@@ -129,7 +129,7 @@ export function toFoldedPlainText(text: string): string {
  */
 const leftOutMarks = /(?<![иИ])\u0306|[\u0300-\u0305\u0307-\u036f\u0640[[\p{scx=Arabic}\p{scx=Hebrew}]&&\p{M}]]/gv
 
-/** Letters that have no decomposition in Unicode, as they are written on other keyboards. */
+/** Letters that Unicode does not decompose, with the letters that people type in place of them. */
 const otherLetters: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', æ: 'ae', œ: 'oe', ı: 'i', ٱ: 'ا' }
 
 /** Adds German words as they are written without umlauts: `Größe` is found by `groesse` as well as by `grosse`. */

@@ -57,8 +57,8 @@ export class TypoDictionary {
   }
 
   /**
-   * Corrections of a misspelling among known words, nearest first; never the word itself. Compares at most as many known
-   * words as `budget` has left, and takes them from it.
+   * Corrections of a misspelling among known words, nearest first; never the word itself. Compares at most
+   * `budget.left` known words, and reduces `budget.left` by the number of compared words.
    */
   findRepairs(misspelling: string, isKnown: (id: number) => boolean, budget: RepairBudget): Repair[] {
     if (misspelling.length < repairLengthMin || isIdeographic(misspelling)) return []

@@ -1,6 +1,6 @@
 /**
- * Ids of the indexed words, and the number of documents with each. An id without documents is reused for the next new
- * word, so that ids stay dense.
+ * Ids of the indexed words, and the number of documents with each word. An id without documents is reused for the next
+ * new word, so that ids stay dense.
  */
 export class Vocabulary {
   readonly #ids = new WordMap<number>()

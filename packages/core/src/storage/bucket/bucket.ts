@@ -11,7 +11,7 @@ const cachedBytesMax = 32 * 1024 * 1024
 /** Memory of a cached content in addition to its bytes. */
 const overheadBytes = 300
 
-/** Stores where the object of a row is. Does not throw. */
+/** Stores in the row with a digest where its object is. Does not throw. */
 export type MarkObject = (digest: string, place: 'bucket' | 'lost') => void
 
 /** The content and the stored bytes of a row. */
@@ -20,7 +20,10 @@ interface OpenedObject {
   readonly bytes: Uint8Array
 }
 
-/** The bucket of a registry, as readers see it: contents are compared with their digests, and the last ones cached. */
+/**
+ * The bucket of a registry, as readers see it: contents are compared with their digests, and recently read contents are
+ * cached.
+ */
 export class Bucket {
   readonly objects: BlobObjects
   readonly #contents: LRUCache<string, Uint8Array, BlobRow>

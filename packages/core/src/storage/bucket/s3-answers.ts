@@ -8,7 +8,7 @@ export interface ListedObject {
   readonly uploadedAt: number
 }
 
-/** The object of an element `Contents`; none for other objects below the prefix. */
+/** The object of an element `Contents` of the list; none if the name of the object is not a digest. */
 export function toListed(contents: string, prefix: string): ListedObject[] {
   const key = readTag(contents, 'Key')
   const hex = key.slice(prefix.length)

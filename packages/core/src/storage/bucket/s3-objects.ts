@@ -11,7 +11,7 @@ import { parseServiceUrl } from '../../kernel/service-url.ts'
 export interface BucketOptions {
   /** `s3://BUCKET` or `s3://BUCKET/PREFIX`. Each registry needs a bucket or a prefix of its own. */
   readonly url: string
-  /** URL of the service, which is then asked with the bucket in the path. Default: that of AWS in the region. */
+  /** URL of the service; requests to it have the bucket in the path. Default: the URL of AWS in the region. */
   readonly endpoint?: string | undefined
   /** Default: us-east-1. */
   readonly region?: string | undefined
@@ -33,8 +33,9 @@ interface ObjectPart {
 }
 
 /**
- * The objects of a registry in a bucket, by the digests of their contents. Failed requests are repeated; then every
- * function throws an Error that names the bucket, the reason and what to do: for operators, not for callers.
+ * The objects of a registry in a bucket, by the digests of their contents. Failed requests are repeated. If the last
+ * attempt fails, the function throws an Error that names the bucket, the reason and what to do: for operators, not for
+ * callers.
  */
 export interface BlobObjects {
   /** The bucket and prefix, for messages. */
@@ -62,7 +63,7 @@ const listBytesMax = 4 * 1024 * 1024
 const textBytesMax = 64 * 1024
 /** The object that names the registry of a prefix. */
 const ownerKey = 'registry'
-/** The URL of a bucket, of characters that the path of a URL and a list in XML contain as they are. */
+/** The URL of a bucket, with only characters that need no escaping in the path of a URL and in XML. */
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/
 
 interface S3Request extends Pick<HttpRequest, 'method'> {
@@ -141,7 +142,7 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
       if (response.status === 206 && Number(first) === from) return { bytes: response.bytes, storedBytes: Number(all) }
       if (response.status === 206)
         throw new Error(`${name} returned another range of an object than the requested one.`)
-      // A server may ignore the header and send the whole object (RFC 9110, section 14.2).
+      // A server may ignore the header `range` and send the whole object (RFC 9110, section 14.2).
       return { bytes: response.bytes.subarray(from, from + bytesMax), storedBytes: response.bytes.length }
     },
     async *list() {

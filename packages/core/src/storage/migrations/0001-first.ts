@@ -48,7 +48,7 @@ async function createClusterTables(db: SchemaDb): Promise<void> {
   await sql`create index rate_leases_end on rate_leases (ends_at)`.execute(db)
   // A trigger sends the notification, so that no writer can forget it. Sending takes a server-wide lock until the
   // commit ends, but transactions that append changes already wait for each other at the row of `heads`. Each
-  // transaction sends only one.
+  // transaction sends only one notification.
   await sql`create function tell_changes() returns trigger language plpgsql as
     $$ begin perform pg_notify('skillstead_changes', ''); return null; end $$`.execute(db)
   await sql`create trigger tell_changes after insert on changes

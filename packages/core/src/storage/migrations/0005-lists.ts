@@ -9,7 +9,8 @@ export const lists: Migration = {
   async up({ schema }, dialect) {
     // The columns that decide who may see a skill.
     const seen = ['visibility', 'stub', 'owner_id', 'id'] as const
-    // Lists in another order sort the rows of the index that has these columns: each database prefers one of the two.
+    // Columns for lists in another order than by downloads: PostgreSQL sorts rows of `skills_listed` for them, SQLite
+    // rows of `skills_shown`.
     const sorted = ['published_at', 'stars'] as const
     const isSqlite = dialect === 'sqlite'
     const create = (name: string) => schema.createIndex(name).on('skills').where(isListed)

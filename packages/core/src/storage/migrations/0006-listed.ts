@@ -2,9 +2,9 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Migration, SchemaDb } from './migration.ts'
 
 /**
- * A column that says whether lists contain a skill, for the conditions of their indexes. On PostgreSQL, no index keeps
- * a column that a further version changes: PostgreSQL would write all indexes of the skill again. Triggers set the
- * column, also for nodes of an older version.
+ * Adds a column that says whether lists contain a skill, for the conditions of the list indexes. On PostgreSQL, the
+ * indexes then have no column that publishing another version changes: otherwise PostgreSQL would write all index
+ * entries of the skill again. Triggers set the column, also for nodes of an older version.
  */
 export const listed: Migration = {
   name: '0006-listed',
@@ -12,7 +12,7 @@ export const listed: Migration = {
     const isSqlite = dialect === 'sqlite'
     const type = isSqlite ? 'integer' : 'bigint'
     const { schema } = db
-    // The default is the value of nearly all rows, so that these are not written.
+    // The default is the value of nearly all rows, so that the migration does not write these rows.
     await schema
       .alterTable('skills')
       .addColumn('listed', type, (column) => column.notNull().defaultTo(1))

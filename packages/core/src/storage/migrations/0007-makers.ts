@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The key that made a key or a share link. The maker of existing ones is unknown. */
+/** Adds the API key that created an API key or a share link; unknown for existing keys and links. */
 export const makers: Migration = {
   name: '0007-makers',
   async up({ schema }) {

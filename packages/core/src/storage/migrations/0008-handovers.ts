@@ -1,6 +1,6 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
-/** Sign-ins of programs and uploaded files, which any node continues. */
+/** Adds tables for sign-ins of programs and for uploaded files, so that any node can handle the next request. */
 export const handovers: Migration = {
   name: '0008-handovers',
   up: (db, dialect) => runStatements(db, dialect, handoverTables),

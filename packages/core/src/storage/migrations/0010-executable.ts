@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Files that may be run as programs. The files that are stored already had no modes. */
+/** Marks files that may be run as programs. Not set for existing files, because their modes were not stored. */
 export const executable: Migration = {
   name: '0010-executable',
   async up({ schema }, dialect) {

@@ -1,7 +1,7 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
 /**
- * Organisations, which are rows of `users` that have members instead of keys, their teams, and what they demand of new
+ * Organisations, which are rows of `users` that have members instead of keys, their teams, and the policies for new
  * versions.
  */
 export const organisations: Migration = {

@@ -1,6 +1,9 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
-/** The number of each audit entry in the order of commits, which followers read after; the e-mail address of users. */
+/**
+ * Numbers the audit entries in the order of commits, so that followers can read the entries after a number, and adds
+ * the e-mail address of users.
+ */
 export const auditEmail: Migration = {
   name: '0016-audit-email',
   up: (db, dialect) => runStatements(db, dialect, statements),

@@ -1,6 +1,6 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
-/** Results of evaluations, what they say together about a version, and the effect by which lists sort. */
+/** Results of evaluations, the summary of the results of each version, and the effect by which lists are sorted. */
 export const evaluations: Migration = {
   name: '0018-evaluations',
   async up(db, dialect) {

@@ -1,6 +1,6 @@
 import { runStatements, type Migration } from './migration.ts'
 
-/** Where the bytes of large files are. The index has only the rows of registries with a bucket. */
+/** Where the bytes of large files are. The index is empty in a registry without a bucket. */
 export const blobPlaces: Migration = {
   name: '0020-blob-places',
   up: (db, dialect) => runStatements(db, dialect, () => statements),

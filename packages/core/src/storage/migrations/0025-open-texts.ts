@@ -11,7 +11,7 @@ export const openTexts: Migration = {
   async up(db, dialect) {
     if (dialect === 'sqlite') return
     await sql`alter table skill_text alter column vector set statistics 1000`.execute(db)
-    // The first default is the value of nearly all rows, so that these are not written.
+    // The first default is the value of nearly all rows, so that the migration does not write these rows.
     await sql`alter table skill_text add column open boolean not null default true`.execute(db)
     await sql`alter table skill_text alter column open set default false`.execute(db)
     await sql`create function set_open() returns trigger language plpgsql as

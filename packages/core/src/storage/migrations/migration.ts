@@ -1,7 +1,7 @@
 import { sql, type QueryExecutorProvider, type SchemaModule } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 
-/** What a migration changes: without the types of the tables, which describe the newest schema. */
+/** The database as a migration gets it: without the types of the tables, because these describe the newest schema. */
 export interface SchemaDb extends QueryExecutorProvider {
   readonly schema: SchemaModule
 }
@@ -55,10 +55,10 @@ const types: { readonly [K in Dialect]: Types } = {
   },
 }
 
-/** Runs statements that are separated by `;`, and of which each line after the first one continues a line. */
+/** Runs statements that are separated by `;`. The lines of each statement are joined with spaces. */
 export async function runStatements(db: SchemaDb, dialect: Dialect, write: (types: Types) => string): Promise<void> {
   const statements = write(types[dialect]).split(';')
-  // SQLite stores the text of a statement in the schema, so that the line breaks would be a part of it.
+  // Join the lines: SQLite stores the text of a statement in the schema, and would store the line breaks, too.
   for (const statement of statements) await sql.raw(statement.trim().replaceAll(/\s*\n\s*/g, ' ')).execute(db)
 }
 

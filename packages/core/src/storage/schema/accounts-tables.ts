@@ -19,7 +19,7 @@ export const accountTables = {
     created_at: whole,
     /** An organisation has members and cannot sign in. */
     kind: generated(oneOf<'user' | 'organisation'>()),
-    /** Where notices go; null for none. Only the user sees it. */
+    /** The address for e-mail notices; null for no notices. Only the user sees the address. */
     email: optional(text),
   },
   avatars: {
@@ -139,7 +139,7 @@ export const accountTables = {
   idempotent_answers: {
     id: text,
     body_hash: text,
-    /** HTTP status of the answer; below 100 if the first request has none, see `accounts/idempotency.ts`. */
+    /** HTTP status of the answer; below 100 while the first request has no answer, see `accounts/idempotency.ts`. */
     status: whole,
     body: optional(text),
     created_at: whole,

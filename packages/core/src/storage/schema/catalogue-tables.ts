@@ -115,7 +115,7 @@ export const catalogueTables = {
     recalls: json<StoredRecall[]>(),
     /** The lower end of the interval of the latest version's effect; -2 without results that have one. */
     effect_low: fraction,
-    /** Public skills whose latest version requires this skill. */
+    /** Number of public skills whose latest version requires this skill. */
     dependents: whole,
     /**
      * The clients that load the latest version: see `toLoadedBy`. Null if the row was stored before this column existed,
@@ -123,7 +123,8 @@ export const catalogueTables = {
      */
     loaded_by: optional(whole),
   },
-  // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
+  // A separate table, because the counters in `skills` change often: a row without the document costs a fifth as much
+  // to write.
   skill_documents: {
     skill_id: text,
     /** `revision` and `updated_at` of the skill when the document was created. */
@@ -162,7 +163,7 @@ export const catalogueTables = {
     identity: optional(json<PublisherIdentity>()),
     /** The newest active recall that covers the version, by its id in `skills.recalls`. */
     recalled_by: optional(text),
-    /** The results of evaluations together, as JSON; null without any. */
+    /** Summary of the evaluation results as JSON; null if there are no results. */
     evaluations: optional(json<EvaluationSummary>()),
     /** What the version requires, as JSON; '' for nothing. Null if it was stored before this column existed. */
     requires: optional(json<Requires>()),
@@ -194,7 +195,10 @@ export const catalogueTables = {
     version_id: text,
     terms: bytes,
   },
-  /** Numbers of versions, in the order of arrival; `shingles` is the size of the sketch, 0 for a short text. */
+  /**
+   * Assigns a number to each version, in the order of arrival. `shingles`: number of shingles of the version, 0 for a
+   * short text.
+   */
   version_sketches: {
     num: generated(whole),
     version_id: text,

@@ -44,7 +44,10 @@ export function generated<Value>({ type }: Column<Value>): Column<Generated<Valu
   return { type }
 }
 
-/** The columns of tables in the order of their creation, as all migrations leave them; a test compares the two. */
+/**
+ * The columns of tables in the order of their creation, as all migrations leave them. A test compares these columns
+ * with the migrated schema.
+ */
 type TableSet = Readonly<Record<string, Readonly<Record<string, Column<unknown>>>>>
 
 /** The types of the rows of tables. */

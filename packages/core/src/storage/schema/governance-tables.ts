@@ -28,13 +28,13 @@ export const governanceTables = {
     /** The complete report as JSON. */
     report: json<Security>(),
   },
-  /** A quarantined version, which is published only if an administrator releases it. */
+  /** A quarantined version, which is published only if an administrator or the reviewers release it: see `reason`. */
   quarantine_items: {
     id: text,
     owner_id: text,
     publisher_id: text,
     full_name: text,
-    /** The version number that it would have been published with. */
+    /** The version number for the publication. */
     version: text,
     digest: text,
     /** The scan report as JSON. */
@@ -60,7 +60,10 @@ export const governanceTables = {
     id: text,
     quarantine_id: text,
     user_id: text,
-    /** The commented file and line; null for a comment on the whole version, or file. */
+    /**
+     * The commented file and line. `path` is null for a comment on the whole version, `line` for a comment on a whole
+     * file.
+     */
     path: optional(text),
     line: optional(whole),
     body: text,
@@ -157,14 +160,14 @@ export const governanceTables = {
     withdrawn: whole,
     /** The result as JSON, without the digest of transcripts. */
     result: json<Omit<EvaluationResult, 'transcripts'>>(),
-    /** The digest of the list of the transcripts' digests; empty without any. */
+    /** The digest of the list of the transcripts' digests; empty if there are no transcripts. */
     transcripts: text,
   },
   /** The opinion of a service on the content of versions. */
   opinions: {
     /** SHA-256 over the list of files, as in `versions`. */
     digest: text,
-    /** The public form as JSON. */
+    /** The opinion as the API returns it, as JSON. */
     opinion: json<Opinion>(),
   },
 }

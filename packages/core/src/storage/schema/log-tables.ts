@@ -17,7 +17,7 @@ export const logTables = {
     at: whole,
     /** The full name of a skill before the change; '' for a new skill and for other kinds of change. */
     name_before: generated(text),
-    /** Who could see the skill before the change: see `toReaders`. */
+    /** Who could see the skill before the change: see `readReaders`. */
     readers_before: generated(text),
     /** The version that the change published; '' if it published none. */
     version: generated(text),
@@ -73,7 +73,10 @@ export const logTables = {
     topic: text,
     /** Only one pending row may have this key; null if any number may be pending. */
     unique_key: optional(text),
-    /** The partition: workers visit partitions in turn, so that a long one does not delay the others. */
+    /**
+     * The partition: workers visit partitions in turn, so that a partition with many rows does not delay the other
+     * partitions.
+     */
     partition: text,
     /** The remote host of the work, for limits per host; empty for local work. */
     host: text,

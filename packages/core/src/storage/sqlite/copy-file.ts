@@ -7,7 +7,7 @@ import { copyDatabase, type CopyOrder } from './copy-database.ts'
 /**
  * Copies an SQLite file over an empty file, also while the registry is in use, and verifies the copy. The copy has the
  * state at the start of the call. Runs in another thread, so that a large file does not block the event loop, or in
- * parts in this one if no thread can be started. Returns a sentence about a damaged copy, or null. Throws
+ * parts in this thread if no thread can be started. Returns a sentence about a damaged copy, or null. Throws
  * `shutting_down` if `signal` aborts.
  */
 export async function copySqliteFile(order: CopyOrder, signal?: AbortSignal): Promise<string | null> {

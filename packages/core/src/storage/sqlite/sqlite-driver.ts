@@ -89,7 +89,9 @@ class SqliteConnection implements DatabaseConnection {
     for (const row of this.#prepare(sql).iterate(parameters)) yield { rows: [row as Row] }
   }
 
-  /** A plain `begin` would take the write lock at the first write, which can then fail halfway. */
+  /**
+   * `begin immediate` takes the write lock at once: with a plain `begin`, the first write would take it and could fail.
+   */
   begin(): void {
     this.#lost = undefined
     this.#prepare(this.#database.readonly ? 'begin' : 'begin immediate').run()
@@ -122,8 +124,8 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   /**
-   * On a full disk SQLite rolls back by itself. Statements that were sent at once with the one that failed then fail
-   * with the same error: otherwise each would be a transaction of its own.
+   * On a full disk SQLite rolls back by itself. Statements that were sent together with the failed statement then fail
+   * with the same error: otherwise each of them would be a transaction of its own.
    */
   #guard<T>(work: () => T): T {
     if (this.#lost) throw this.#lost.cause

@@ -103,7 +103,7 @@ function removeLog(file: string): void {
     database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
     database.prepare('select 1 from sqlite_schema').get()
   } catch {
-    // Files that stay contain no data.
+    // Ignore the failure: the files that remain contain no data.
   } finally {
     database?.close()
   }

@@ -40,7 +40,7 @@ export function openSqlite(path: string): Connections {
     async compact() {
       await checkpoints?.stop()
       await query`vacuum`.execute(main)
-      // The rewritten file is still in the write-ahead log.
+      // Move the rewritten pages from the write-ahead log to the file.
       await query`pragma wal_checkpoint(truncate)`.execute(main)
     },
     async close() {
@@ -51,7 +51,7 @@ export function openSqlite(path: string): Connections {
   }
 }
 
-/** Opens a second connection, for reading. If that fails, closes the first. */
+/** Opens a second connection, for reading. If that fails, closes the first connection. */
 function openSecond(database: SqliteDatabase.Database): SqliteDatabase.Database {
   try {
     return openFile(database.name, { readonly: true })
@@ -84,7 +84,7 @@ function openFile(path: string, options: { readonly?: boolean } = {}): SqliteDat
   }
 }
 
-/** Sets the options of a connection; those of the journal only if it can write. */
+/** Sets the options of a connection. Sets the options of the journal only on a connection that can write. */
 export function configure(database: SqliteDatabase.Database): void {
   database.pragma(`busy_timeout = ${busyTimeoutMs}`)
   database.pragma(`cache_size = -${cacheKibibytes}`)
