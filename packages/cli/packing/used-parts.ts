@@ -19,7 +19,9 @@ export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
 /** Bundles the used parts of packages instead of the whole packages. */
 export function takeUsedParts(): Plugin {
   const prefix = '\0used-parts:'
-  /** A module that imports a package can also import the parts of that package. */
+  /**
+   * For each package a module that imports it: the imports of the used parts are resolved as if that module made them.
+   */
   const importers = new Map<string, string>()
   return {
     name: 'take-used-parts',

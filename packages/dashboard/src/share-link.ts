@@ -38,7 +38,7 @@ export function toShareHeaders(address: string): Record<string, string> {
   return isAbout ? { 'x-share-token': opened.token } : {}
 }
 
-/** Whether a path of the app belongs to the shared skill, which its holder reads on a private node too. */
+/** Whether a path of the app belongs to the shared skill, which a holder of the link may read on a private node too. */
 export const isSharedPath = (path: string): boolean =>
   opened !== undefined && `${path}/`.startsWith(`${addresses.skill(opened.fullName)}/`)
 

@@ -112,7 +112,7 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const output = join(scratch, `with-${basename(main, '.js')}`)
   const config = join(scratch, `${boot}.json`)
   await writeFile(main, `${await bundleBoot(boot)}skillstead.load('main.js')\n`)
-  // V8 rejects code that was compiled under other settings, so the executable starts with these and must keep them.
+  // V8 rejects code that was compiled under other flags, so the executable starts with these flags and must keep them.
   const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))

@@ -9,8 +9,8 @@ export function listOption(given: Arguments, name: string): string[] | undefined
 }
 
 /**
- * Like {@link listOption}, but throws {@link UsageError} for a value that is none of `choices`; `what` is in its
- * message.
+ * Like {@link listOption}, but throws {@link UsageError} for a value that is none of `choices`; `what` names the kind
+ * of value in the message.
  */
 export function choicesOption<T extends string>(
   given: Arguments,

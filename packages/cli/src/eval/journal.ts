@@ -50,8 +50,8 @@ export interface Journal {
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
   /**
-   * A new folder for one run or one judge. Agents read instructions and skills of the folders above theirs, so none is
-   * shared.
+   * A new folder for one run or one judge. Runs share no folder, because agents read instructions and skills of the
+   * folders above theirs.
    */
   makeFolder(): string
   /** Removes the folders of runs, and releases the lock, so that other processes can continue the evaluation. */
@@ -60,7 +60,7 @@ export interface Journal {
 
 const workPrefix = 'skillstead-eval-'
 
-/** What identifies a run in its evaluation. */
+/** The identifier of a run within its evaluation. */
 export function toRunId({ case: id, arm, number }: Pick<RunRecord, 'case' | 'arm' | 'number'>): string {
   return JSON.stringify([id, arm, number])
 }
@@ -119,8 +119,8 @@ function readLines(file: string): (RunRecord | { readonly work: string } | { rea
 }
 
 /**
- * Removes the folders of runs, if the path is one that this program makes. An agent may have left folders in which
- * nothing can be deleted; that is no reason to lose a result.
+ * Removes the folders of runs, if the path is one that this program makes. Errors are ignored: an agent may have left
+ * folders in which nothing can be deleted, and no result may be lost because of that.
  */
 function removeWork(work: string): void {
   const isNamed = dirname(work) === tmpdir() && basename(work).startsWith(workPrefix)

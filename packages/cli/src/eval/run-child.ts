@@ -36,8 +36,8 @@ export class StartError extends Error {
 /** The time between SIGTERM and SIGKILL, in milliseconds. */
 const graceMs = 500
 /**
- * The maximum times to wait: a process that left the group may keep the pipes open, and one in the kernel cannot be
- * killed.
+ * The maximum times to wait, in milliseconds: for the pipes, which a process that left the group may keep open; and for
+ * a killed process, which may be blocked in the kernel.
  */
 const drainMs = 500
 const unkillableMs = 5000

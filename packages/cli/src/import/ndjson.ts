@@ -35,7 +35,7 @@ export function openNdjson(file: string): Source {
   const stats = statSync(file)
   const { size } = stats
   const bytes = createReadStream(file)
-  // A pipe cannot be read twice.
+  // The lines of a file are read twice, which a pipe does not allow.
   const items = stats.isFile() ? readCorpusItems(bytes, file) : readCorpusLines(readObjects(file, 'imported', bytes))
   return { items, share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }

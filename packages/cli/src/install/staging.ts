@@ -127,7 +127,10 @@ function moveIfThere(from: string, to: string): void {
   if (isThere(from)) renameSync(from, to)
 }
 
-/** Writes files into a new folder. Flush every byte before the swap, so that after a power cut the folder has either the old or the new content. */
+/**
+ * Writes files into a new folder. Every byte is flushed before the swap, so that after a power cut the folder has
+ * either the old or the new content.
+ */
 export function writeFiles(folder: string, files: readonly ContentFile[]): void {
   mkdirSync(folder)
   for (const { path, bytes, executable } of files) {

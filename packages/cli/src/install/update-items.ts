@@ -62,8 +62,8 @@ function isUpdateRow(row: unknown): boolean {
 }
 
 /**
- * What a heartbeat reported about each of the skills that it asked about, for {@link Session.recalls}. The answer about a
- * skill that is not there or is taken down does not say whether the version is recalled.
+ * What a heartbeat reported about each of the skills that it asked about, for {@link Session.recalls}. Leaves out a
+ * skill that does not exist or is taken down: the answer does not report whether its version is recalled.
  */
 export function toReportedRecalls(skills: readonly Locked[], { updates, unknown }: HeartbeatResult) {
   return skills.flatMap(([fullName, { version, digest, source }]) => {

@@ -28,7 +28,7 @@ export const networkOptions: Options = {
 /** Like {@link networkOptions}, for a command that itself makes requests. */
 export const askingOptions: Options = { ...networkOptions, ca: outgoingOptions.ca! }
 
-/** How the log of an upstream is applied. */
+/** Options for importing the log of an upstream. */
 export const applyOptions: Options = {
   full: { help: 'import again from the beginning: compare the stored content and import what is missing' },
   'allow-removals': { help: 'continue even if the sync hides more than 1 % of the skills' },

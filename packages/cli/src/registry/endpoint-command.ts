@@ -51,7 +51,7 @@ export function endpointCommand<Name extends EndpointName, Result = Answer<Name>
         ...fields.map((field, i) => [field, given.words[i]]),
         ...known.map(({ option, field }) => [field, given.options[option]]),
       ])
-      // The endpoint validates its input.
+      // The cast is safe, because the endpoint validates its input.
       const answer = (await (api[name] as (input: object) => Promise<unknown>)(input)) as Answer<Name>
       return toResult ? toResult(answer, input) : (answer as Result)
     },

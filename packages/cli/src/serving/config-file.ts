@@ -94,7 +94,10 @@ export const settings = {
 
 type Values = Arguments['options']
 
-/** Settings of which only one counts: one from the command line or the environment replaces all of them in the file. */
+/**
+ * Settings of which only one counts: if the command line or the environment sets one, all of them in the file are
+ * ignored.
+ */
 const alternatives = [
   ['data', 'database-url'],
   ['metrics-token', 'metrics-token-file'],

@@ -116,7 +116,7 @@ function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
   return typeof headers.get === 'function'
 }
 
-/** Joins the values of a repeated header, which gives an invalid value or a longer list of signatures. */
+/** Joins the values of a repeated header: the result is an invalid value, or a longer list of signatures. */
 function joinHeaderValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return found.flatMap(([, value]) => value ?? []).join(' ')

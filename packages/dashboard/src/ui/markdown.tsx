@@ -205,7 +205,7 @@ function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targ
   try {
     return sanitiseHtml(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
-    // Nested deeper than the stack allows.
+    // The text is nested deeper than the stack allows.
     return sanitiseHtml(toPlainPiece(text))
   } finally {
     targetsNow = undefined
@@ -249,7 +249,8 @@ function scrollToAnchor(): void {
 }
 
 /**
- * The table of contents. Before the headings are known, its space is reserved if the source seems to have enough.
+ * The table of contents. Before the headings are known, its space is reserved if the source seems to have enough
+ * headings.
  */
 function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
   const seeming = useMemo(() => countHeadingLines(source), [source])

@@ -43,7 +43,7 @@ async function toOwnUrl(given: Arguments): Promise<string> {
   return `${protocol}://${toReachableHost(textOption(given, 'host'))}:${port}`
 }
 
-/** Asks a node whether it is ready, without a proxy: the node is on this machine, or in its network. */
+/** Asks a node whether it is ready. Uses no proxy, because the node is on this machine or in the same network. */
 function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detail: string }> {
   const isLocal = isOwn || isLoopbackHost(url)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()

@@ -128,7 +128,7 @@ function toActive(given: Arguments): boolean | undefined {
   return flag(given, 'on') ? true : flag(given, 'off') ? false : undefined
 }
 
-/** Read the secret from a file: an argument would be visible in the process list and the shell history. */
+/** Reads the secret from a file: an argument would be visible in the process list and the shell history. */
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = textOption(given, 'secret-file')
   if (file === undefined) return undefined
