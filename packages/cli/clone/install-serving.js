@@ -13,7 +13,10 @@ const install = 'npx --yes pnpm@12 install --filter @skillstead/cli... --filter 
 const silenceMs = { first: 10_000, later: 60_000 }
 /** Time for one attempt at a download. */
 const fetchMs = Number(process.env.npm_config_fetch_timeout) || 60_000
-/** Silence after which the install is ended: longer than the attempts of npm and pnpm at a download, which they report. */
+/**
+ * Silence after which the install is ended, in milliseconds: longer than an attempt of npm or pnpm at a download, whose
+ * failure they report.
+ */
 const stallMs = 3 * fetchMs
 const stalled = 'stalled'
 const advice =
@@ -33,8 +36,8 @@ else {
 }
 
 /**
- * Runs the install and returns its exit code, or `stalled` if it was ended after a long silence. A script of the package
- * `node` downloads Node without any output.
+ * Runs the install and returns its exit code, or `stalled` if it was ended after a long silence. Some silence is
+ * normal: a script of the package `node` downloads Node without any output.
  */
 function runInstall() {
   // By default, npm waits five minutes for each attempt at a download that stalls.

@@ -61,7 +61,8 @@ function leaveNative(): Plugin {
 }
 
 /**
- * Makes modules that look for files next to themselves find those of the clone. The files of threads are in the bundle.
+ * Makes modules that look for files next to themselves find the files of the clone. The files of threads are in the
+ * bundle.
  */
 function keepPlaces(): Plugin {
   return {

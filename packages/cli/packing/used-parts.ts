@@ -13,7 +13,7 @@ const usedParts: Readonly<Record<string, string>> = {
     Object.assign(Dispatcher.prototype, api)`,
 }
 
-/** Packages that are loaded only if they are installed: by pg, and for XML by the CycloneDX library. */
+/** Optional packages: pg and, for XML, the CycloneDX library load them only if they are installed. */
 export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
 
 /** Bundles the used parts of packages instead of the whole packages. */

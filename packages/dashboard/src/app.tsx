@@ -79,7 +79,7 @@ function Pages() {
 
 /**
  * Redirects `OWNER` and `OWNER/NAME` below the node's URL to their pages. The node itself does so, unless it is
- * private, or is published below `/skills`, where they look like pages.
+ * private, or is published below `/skills`, where these addresses look like those of pages.
  */
 function ShortAddress({ owner, name }: { owner: string; name?: string }) {
   const { route } = useLocation()

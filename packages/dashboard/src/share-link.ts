@@ -23,7 +23,7 @@ export function openShareLink(): void {
   writeMemory(key, JSON.stringify(opened), 'sessionStorage')
 }
 
-/** Forgets the share link, for when it gives no access any more, or another person may use this window. */
+/** Forgets the share link: because it gives no access any more, or because another person may use this window. */
 export function closeShareLink(): void {
   opened = undefined
   writeMemory(key, null, 'sessionStorage')

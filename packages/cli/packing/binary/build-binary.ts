@@ -16,7 +16,8 @@ const packages = join(import.meta.dirname, '../../..')
 
 /**
  * Builds the single executable for a target, such as `linux-arm64`, and returns its path. Default: the target of this
- * machine. Only that executable can run during the build, so only it contains compiled code and starts faster.
+ * machine. Only the executable for this machine contains compiled code and starts faster, because the build cannot run
+ * an executable for another machine.
  */
 export async function buildBinary(output: string, target = hostTarget): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))

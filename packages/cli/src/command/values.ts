@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from './command.ts'
 
-/** The comma-separated values of an option without empty ones, or undefined. */
+/** The comma-separated values of an option, without empty values; undefined if the option is not given. */
 export function listOption(given: Arguments, name: string): string[] | undefined {
   const parts = textOption(given, name)?.split(',')
   return parts?.map((part) => part.trim()).filter((part) => part !== '')

@@ -66,8 +66,9 @@ export function toRunId({ case: id, arm, number }: Pick<RunRecord, 'case' | 'arm
 }
 
 /**
- * Opens the journal of an evaluation below `out`. Its folder is named after the digest of `binding`: all that may change
- * the results, so that runs of another skill or command are never continued. Throws if another process has it open.
+ * Opens the journal of an evaluation below `out`. Its folder is named after the digest of `binding`: all that may
+ * change the results, so that runs of another skill or command are never continued. Throws if another process has the
+ * journal open.
  */
 export function openJournal(out: string, binding: object): Journal {
   const key = createHash('sha256').update(JSON.stringify(binding)).digest('hex').slice(0, 16)

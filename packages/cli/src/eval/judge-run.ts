@@ -51,7 +51,7 @@ const evidenceCharactersMax = 500
 const judgedCharactersMax = 100_000
 const judgeBytesMax = 1024 * 1024
 const filesCharactersMax = 1_000_000
-/** The maximum text that a judge gets: of each file that a run made, and of all these files. */
+/** The maximum characters of files that a judge gets: of each file that a run made, and of all these files. */
 const [judgedFileCharactersMax, judgedFilesCharactersMax] = [20_000, 60_000]
 
 /** The settings that determine which checks can be decided. */
@@ -210,8 +210,8 @@ function checkSchema(name: string, schema: object | boolean, text: string): Chec
 }
 
 /**
- * The text of the first code fence with JSON, because models write a fence around JSON. The pattern is linear: after a
- * fence without an end there is no other fence.
+ * The text of the first code fence with JSON, because models write a fence around JSON. The pattern takes linear time:
+ * after a fence without an end there is no other fence.
  */
 function findFenced(text: string): string | undefined {
   const fences = text.matchAll(/(?<![^\n])```([^`\n]*)(?=\n)([^]*?)\n```/g)

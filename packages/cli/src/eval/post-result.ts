@@ -14,7 +14,7 @@ import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 export interface PostedVersion {
   readonly name: string
   readonly version: string
-  /** The file of the key that signs the result, if one does. */
+  /** The file of the key that signs the result; undefined for an unsigned result. */
   readonly key?: string | undefined
 }
 

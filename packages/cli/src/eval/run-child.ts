@@ -42,7 +42,7 @@ const graceMs = 500
 const drainMs = 500
 const unkillableMs = 5000
 
-/** The groups that run now. They are killed if this process ends. */
+/** The process groups that run now. They are killed if this process ends. */
 const groups = new Set<number>()
 
 /**
@@ -60,7 +60,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   } catch (error) {
     throw toStartError(program, error)
   }
-  // Errors after the start are those of pipes and of kill.
+  // Errors after the start are those of pipes and of `kill`, and need no handling.
   child.on('error', () => undefined)
   const group = child.pid!
   addGroup(group)

@@ -12,7 +12,7 @@ export function enableCompileCache(): void {
   const folder = findPrivateFolder()
   if (folder === undefined) return
   module.enableCompileCache(folder)
-  // Threads find the cache by the environment, and start in less than half the time.
+  // Threads find the cache by the environment variable, and start in less than half the time.
   const used = module.getCompileCacheDir()
   if (used !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(used)
 }

@@ -20,7 +20,7 @@ export interface Asked {
   /** A full or a short name. */
   readonly name: string
   readonly version?: string | undefined
-  /** Whether the command names it, in contrast to a member of a pack or a requirement. */
+  /** Whether the command names the skill, in contrast to a member of a pack or a requirement. */
   readonly isNamed?: boolean
 }
 

@@ -36,12 +36,12 @@ export interface KnownRecalls {
  */
 const fileBytesMax = 16 * 1024 * 1024
 
-/** The maximum number of recalls of one registry; the oldest are dropped. */
+/** The maximum number of recalls of one registry; the oldest recalls are dropped. */
 const recallsMax = 3000
 
 /**
- * Opens the known recalls in the cache folder. Each registry has its own file, so that none can displace the recalls of
- * another. A damaged file counts as empty; a file that cannot be written stays as it is.
+ * Opens the known recalls in the cache folder. Each registry has its own file, so that no registry can displace the
+ * recalls of another registry. A damaged file counts as empty; a file that cannot be written stays as it is.
  */
 export function openRecalls(folder: string): KnownRecalls {
   const files = join(folder, 'recalls')
@@ -59,7 +59,7 @@ export function openRecalls(folder: string): KnownRecalls {
         const before = readKnown(source)
         const changed = some.filter((one) => JSON.stringify(before.get(toKey(one))) !== JSON.stringify(one.recalled))
         if (changed.length === 0) continue
-        // Another command may have written the file meanwhile.
+        // Read the file again, because another command may have written it meanwhile.
         const recalls = new Map([...before, ...readFile(toFile(source))])
         for (const one of changed) {
           recalls.delete(toKey(one))

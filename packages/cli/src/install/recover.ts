@@ -41,7 +41,7 @@ export async function recoverInstalls(place: Place, lock: Lock, folders: readonl
   }
 }
 
-/** The existing folders of agents, without those that a symbolic link leads out of the project. */
+/** The existing folders of agents, except folders to which a symbolic link leads out of the project. */
 function listAgentParents(place: Place): string[] {
   const folders = listAgentFolders(place.isGlobal, place.env)
   return folders.flatMap((folder) => attempt(() => toSkillParent(place, toSkillFolderPath(place, folder))) ?? [])

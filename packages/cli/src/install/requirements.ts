@@ -194,7 +194,7 @@ async function stayInRange(
   return target === undefined ? [] : askForItems(session, api, [{ name: fullName, version: target }], source)
 }
 
-/** The skills of a resolution that are to be installed in addition to the named ones. */
+/** The skills of a resolution that are to be installed in addition to the named skills. */
 function listAdded(
   { lock, recalls }: Session,
   { skills }: Resolution,
@@ -234,8 +234,8 @@ function toLockedRequires({ fullName }: Item, { skills }: Resolution): Record<st
 }
 
 /**
- * Commands, MCP servers and variables that the written skills need and this machine seems to lack. Nothing of that is
- * ever installed.
+ * Commands, MCP servers and variables that the written skills need and this machine seems to lack. This program never
+ * installs them.
  */
 export function listNeeds({ given, place }: Session, plans: readonly ItemPlan[]): string[] {
   const { env } = given.io

@@ -35,7 +35,9 @@ export interface Staging {
   seal(): void
   /** Swaps each new folder with the old one. */
   swap(): void
-  /** Throws if a swapped-out folder is not what was seen before, because another process wrote to it meanwhile. */
+  /**
+   * Throws if a swapped-out folder differs from its digest in `seen`, because another process wrote to it meanwhile.
+   */
   check(): Promise<void>
   /** Undoes the swap. Returns the folders whose former content could not be restored. */
   undo(): string[]

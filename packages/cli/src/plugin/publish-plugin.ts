@@ -53,7 +53,7 @@ export function findWaits(warnings: readonly Warning[]): readonly Warning[] {
   return warnings.filter(({ code }) => code === 'approval' || code === 'quarantined')
 }
 
-/** Publishes the skills of a plugin, and then its pack. After a failure, publishing again continues. */
+/** Publishes the skills of a plugin, and then its pack. After a failure, the same command continues the publication. */
 export async function publishPlugin<One extends Published>(
   api: RegistryApi,
   plugin: Plugin,

@@ -20,7 +20,7 @@ interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
   readonly options?: Readonly<Record<string, Option & { readonly field?: Field<Name> }>>
   /** Fields of the input that the command line does not set. */
   readonly fixed?: { readonly [F in Field<Name>]?: unknown }
-  /** As for {@link apiCommand}. */
+  /** As the fields `actor` and `make` of {@link apiCommand}. */
   readonly actor?: string
   readonly make?: boolean
   /** Makes the result from the output and the input. Default: the output. */

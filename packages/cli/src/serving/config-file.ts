@@ -112,8 +112,8 @@ interface Configured<T> {
 }
 
 /**
- * Calls `read` with the arguments and, for `options` that neither they nor the environment set, the settings of the
- * configuration file. Throws {@link UsageError}; the error of a setting names the file and the setting.
+ * Calls `read` with the arguments and, for `options` that neither the arguments nor the environment set, the settings
+ * of the configuration file. Throws {@link UsageError}; the error of a setting names the file and the setting.
  */
 export async function withConfigFile<T>(
   given: Arguments,

@@ -29,7 +29,8 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 
 /**
  * Reads all files of a folder. Links are refused, not skipped: an agent that reads the folder would follow them. Files
- * have no `executable` where the file system has no modes: it then shows all files as executable, SKILL.md too.
+ * have no `executable` where the file system has no modes: such a file system shows all files as executable, SKILL.md
+ * too.
  */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []

@@ -95,7 +95,7 @@ function toMalformedError(message: string, cause?: unknown): WebhookError {
   return new WebhookError('malformed', message, { cause })
 }
 
-/** The headers of a request: those of fetch, or a record such as Node's with names in any case. */
+/** The headers of a request: those of fetch, or a record with names in upper or lower case, such as that of Node. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A header by its lower-case name; undefined if it is missing or empty. */

@@ -78,8 +78,8 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // The title of the page is its only first-level heading, so all others move one level down. Those of a guide stay:
-    // its title is not part of the text.
+    // The title of the page is its only first-level heading, so all headings of a text move one level down. Headings of
+    // a guide stay, because the title of the guide is not part of the text.
     heading({ tokens, depth }: Tokens.Heading) {
       const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`

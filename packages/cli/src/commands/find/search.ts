@@ -55,7 +55,7 @@ export const commands = {
   }),
 }
 
-/** Reads the text to search for. Throws {@link UsageError} unless there is exactly one. */
+/** Reads the text to search for, from QUERY or --need. Throws {@link UsageError} for none or both. */
 async function readQuery({ words, options, io }: Arguments<readonly string[]>): Promise<string> {
   const need = options['need']
   if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')

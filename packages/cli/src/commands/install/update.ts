@@ -39,7 +39,7 @@ export const commands = {
   }),
 }
 
-/** A skill that was not updated because of what it, or another skill, requires. */
+/** A skill that was not updated because of its own requirements, or those of another skill. */
 interface Conflict {
   readonly fullName: string
   readonly version: string

@@ -120,7 +120,7 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Pins the keys; absent unless this is their first use. */
+  /** Pins the keys; present only on the first use of a node. */
   readonly remember?: () => void
 }
 

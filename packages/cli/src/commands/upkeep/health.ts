@@ -48,8 +48,8 @@ function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detai
   const isLocal = isOwn || isLoopbackHost(url)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
   const fail = (detail: string) => resolve({ ready: false, detail })
-  // The certificate of a node has its public name, so a local one is not verified: nothing secret is sent, and only the
-  // status counts.
+  // The certificate of a node has its public name, so it is not verified for a local address: nothing secret is sent,
+  // and only the status counts.
   const options = { timeout: timeoutMs, signal: AbortSignal.timeout(timeoutMs), rejectUnauthorized: !isLocal }
   const agent = url.protocol === 'https:' ? new https.Agent() : new http.Agent()
   const request = (url.protocol === 'https:' ? https : http).get(url, { ...options, agent }, (response) => {

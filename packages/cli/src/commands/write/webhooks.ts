@@ -169,7 +169,7 @@ async function awaitAttempt(
     await sleep(pollMs)
     const { deliveries } = await api.getWebhook({ id })
     const now = deliveries.find((delivery) => delivery.id === begun.id)
-    // The node lists only the newest deliveries, and this one is no longer among them.
+    // The node lists only the newest deliveries, and this delivery is no longer among them.
     if (!now) return begun
     if (now.status !== 'pending' || lastNumber(now) > lastNumber(begun)) return now
   }
