@@ -4,7 +4,7 @@ import { guidesPlugin } from './building/guides.ts'
 /** The modules that the page of a skill needs beyond those of the first page. */
 const skillModules = ['pages/skill/skill-page.tsx', 'ui/markdown.tsx']
 
-/** Links the files of the skill's page, so that browsers load them at once; the node removes the links elsewhere. */
+/** Links the files of the skill's page, so that browsers load them early; on other pages the node removes the links. */
 const linkSkillFiles: Plugin = {
   name: 'link-skill-files',
   transformIndexHtml: {

@@ -22,13 +22,16 @@ async function buildCommand(): Promise<void> {
   await mkdir(builds, { recursive: true })
   await bundleClone(unfinished)
   await mkdir(toUsers(unfinished))
-  // Another process may have made the same build, and a source file may have changed meanwhile.
+  // Discard the build if another process has made the same one, or if a source file has changed meanwhile.
   if (existsSync(build) || toBuild() !== build) await rm(unfinished, { recursive: true })
   else await rename(unfinished, build)
   await removeUnused()
 }
 
-/** Removes all builds but the current one that no process uses, also unfinished builds of killed processes. */
+/**
+ * Removes the builds that no process uses, except the current build. Also removes unfinished builds of killed
+ * processes.
+ */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(builds)) {
     const [, builder] = name.split('.')

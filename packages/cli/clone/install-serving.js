@@ -9,11 +9,14 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const stamp = join(root, 'node_modules/.skillstead-installed')
 const install = 'npx --yes pnpm@12 install --filter @skillstead/cli... --filter @skillstead/dashboard...'
-/** Silence of a download before the first notice about it, and between later ones. */
+/** Silence of the install before the first notice, and between later notices, in milliseconds. */
 const silenceMs = { first: 10_000, later: 60_000 }
 /** Time for one attempt at a download. */
 const fetchMs = Number(process.env.npm_config_fetch_timeout) || 60_000
-/** Silence after which the install is ended: longer than the attempts of npm and pnpm at a download, which they report. */
+/**
+ * Silence after which the install is ended, in milliseconds: longer than an attempt of npm or pnpm at a download, whose
+ * failure they report.
+ */
 const stallMs = 3 * fetchMs
 const stalled = 'stalled'
 const advice =
@@ -33,11 +36,11 @@ else {
 }
 
 /**
- * Runs the install and returns its exit code, or `stalled` if it was ended after a long silence. A script of the package
- * `node` downloads Node without any output.
+ * Runs the install and returns its exit code, or `stalled` if it was ended after a long silence. Some silence is
+ * normal: a script of the package `node` downloads Node without any output.
  */
 function runInstall() {
-  // npm waits five minutes for each attempt at a download that stalls.
+  // By default, npm waits five minutes for each attempt at a download that stalls.
   const env = { npm_config_fetch_timeout: String(fetchMs), ...process.env }
   // A process group of its own, so that a stalled install ends with all programs that it started.
   const isGroup = process.platform !== 'win32'
@@ -48,7 +51,7 @@ function runInstall() {
       if (isGroup) process.kill(-child.pid, 'SIGKILL')
       else child.kill()
     } catch {
-      // It has ended by itself.
+      // The install has ended by itself.
     }
   }
   const interrupt = () => {
@@ -91,10 +94,12 @@ function runInstall() {
   })
 }
 
-/** The launcher installs again if an input is newer than this file, so that it has the time of the newest input. */
+/**
+ * Writes the stamp with the time of the newest input: the launcher installs again if an input is newer than the stamp.
+ */
 function writeStamp() {
   writeFileSync(stamp, digestInputs())
-  // Rounded up, because file systems store nanoseconds.
+  // The time is rounded up, because file systems store nanoseconds.
   const newest = new Date(Math.ceil(Math.max(...listInputs().map((path) => statSync(path).mtimeMs))) + 1)
   utimesSync(stamp, newest, newest)
 }

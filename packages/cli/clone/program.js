@@ -1,4 +1,4 @@
-// Plain JavaScript: Node loads the compiler that strips types only if the sources run.
+// This file is plain JavaScript, so that Node loads its compiler for TypeScript only if the sources run.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ const packages = join(import.meta.dirname, '../..')
 /** A folder for each build of the command, by what it was built from. */
 export const builds = join(packages, 'cli/.built')
 
-/** The module to run: the bundle of this clone if it was built from these very files, or the sources. */
+/** The module to run: the bundle of this clone if it was built from these very files, otherwise the sources. */
 export function findProgram() {
   const sources = join(packages, 'cli/src/main.ts')
   const build = toBuild()
@@ -17,8 +17,8 @@ export function findProgram() {
 
 /**
  * The folder of the build from the present files. Its name is a digest over the path, size and inode change time of
- * each file: a copy that preserves modification times cannot preserve that time. A moved clone has other builds,
- * because builds contain the path of the clone.
+ * each file: a copy that preserves modification times cannot preserve the inode change time. A moved clone has other
+ * builds, because builds contain the path of the clone.
  */
 export function toBuild() {
   const cwd = dirname(packages)
@@ -26,7 +26,7 @@ export function toBuild() {
   const others = globSync(['pnpm-lock.yaml', 'packages/*/package.json', 'packages/cli/{clone,packing}/**'], { cwd })
   const hash = createHash('sha256').update(packages)
   for (const path of [...folders, ...others].toSorted()) {
-    // A file that is gone by now has changed its folder.
+    // A file may have been deleted since it was listed: then the change time of its folder differs.
     const { ctimeMs, size } = lstatSync(join(cwd, path), { throwIfNoEntry: false }) ?? {}
     hash.update(`\0${path}\0${size}\0${ctimeMs}`)
   }

@@ -13,8 +13,8 @@ const packages = join(import.meta.dirname, '../..')
 const command = { main: join(packages, 'cli/src/main.ts') }
 
 /**
- * Bundles programs and their threads, for this machine and the present folder of the clone, into `folder`. Default: the
- * command.
+ * Bundles programs and their threads, for this machine and the present folder of the clone, into `folder`. Default for
+ * `programs`: the command.
  */
 export async function bundleClone(folder: string, programs: Readonly<Record<string, string>> = command): Promise<void> {
   const bundle = await rolldown({
@@ -61,7 +61,8 @@ function leaveNative(): Plugin {
 }
 
 /**
- * Makes modules that look for files next to themselves find those of the clone. The files of threads are in the bundle.
+ * Makes modules that look for files next to themselves find the files of the clone. The files of threads are in the
+ * bundle.
  */
 function keepPlaces(): Plugin {
   return {

@@ -71,7 +71,7 @@ async function bundleEntries(
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
   await bundle.close()
   const chunks = output.filter((one) => one.type === 'chunk')
-  // Modules look for files relative to `dist`.
+  // Modules look for files relative to themselves, which is right only for modules directly in `dist`.
   const lost = chunks.find(({ fileName, code }) => fileName.includes('/') && code.includes('import.meta'))
   if (lost) throw new Error(`${lost.fileName} uses import.meta, which is only correct for files directly in dist.`)
   return chunks
@@ -112,7 +112,9 @@ const toPatterns = (names: readonly string[]) => names.map((name) => new RegExp(
 
 const outputs = { format: 'esm', comments: { jsdoc: false } } satisfies OutputOptions
 
-/** Bundles threads with everything they import into one folder, which programs that are bundled or traced can copy. */
+/**
+ * Bundles threads with everything they import into one folder, so that bundled or traced programs can copy the folder.
+ */
 async function bundleCopiedThreads(
   { dependencies = {} }: BundledManifest,
   folders: readonly string[],

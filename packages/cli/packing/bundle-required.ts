@@ -8,8 +8,8 @@ const modules = [
 const ownRequire = 'const require = createRequire(import.meta.url)'
 
 /**
- * Bundles the parsers that the scanner loads with `require` on use. Even in a bundle of one file, each is evaluated on
- * use.
+ * Bundles the parsers that the scanner loads with `require` on use. Each parser is evaluated only on use, even in a
+ * bundle of one file.
  */
 export function bundleRequired(): Plugin {
   return {

@@ -11,7 +11,10 @@ export function describeLicenses(modules: readonly string[]): string {
   return `# Licenses\n\nThis package contains code of the following packages.\n\n${texts.join('\n')}`
 }
 
-/** The folder of the package that a module belongs to. Some packages have further manifests, without a version. */
+/**
+ * The folder of the package that a module belongs to. Manifests without a version are skipped: some packages have them
+ * in subfolders.
+ */
 function findModulePackage(module: string): string {
   let folder = dirname(module)
   while (!existsSync(join(folder, 'package.json')) || readModuleManifest(folder).version === undefined) {

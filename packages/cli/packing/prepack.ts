@@ -51,8 +51,8 @@ function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>)
 }
 
 /**
- * The versions of all packages by name. They are published together, so each needs exactly these versions of the
- * others.
+ * The versions of all packages by name. The packages are published together, so each needs exactly these versions of
+ * the other packages.
  */
 function readPackageVersions(): Map<string, string> {
   const folders = readdirSync(join(root, 'packages'))

@@ -13,13 +13,15 @@ const usedParts: Readonly<Record<string, string>> = {
     Object.assign(Dispatcher.prototype, api)`,
 }
 
-/** Packages that are loaded only if they are installed: by pg, and for XML by the CycloneDX library. */
+/** Optional packages: pg and, for XML, the CycloneDX library load them only if they are installed. */
 export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
 
 /** Bundles the used parts of packages instead of the whole packages. */
 export function takeUsedParts(): Plugin {
   const prefix = '\0used-parts:'
-  /** A module that imports a package can also import the parts of that package. */
+  /**
+   * For each package a module that imports it: the imports of the used parts are resolved as if that module made them.
+   */
   const importers = new Map<string, string>()
   return {
     name: 'take-used-parts',

@@ -6,9 +6,10 @@ import { createHttp, type HttpOptions } from './http.ts'
 export interface ClientOptions extends HttpOptions {}
 
 /**
- * The registry of a node as functions over HTTP, with the same interface as the in-process API. Reads are retried after
- * temporary errors, and not before `Retry-After`. Throws RegistryError for errors of the node, `upstream_failed` or
- * `upstream_timeout` if no node responds, and a TypeError for an invalid `baseUrl`.
+ * The registry of a node as functions over HTTP, with the same interface as the in-process API. A read is retried after
+ * a temporary error, and not before `Retry-After`. The functions throw a RegistryError: the error of the node, or
+ * `upstream_failed` or `upstream_timeout` if no node responds. `createClient` throws a TypeError for an invalid
+ * option.
  *
  * @example
  * const api = createClient({ baseUrl: 'http://localhost:7545' })

@@ -14,7 +14,7 @@ import {
 } from './loading/load-each.ts'
 import { loadLocally } from './loading/local-loads.ts'
 
-/** The options of docs/api.md#a-loaded-skill, and additional options for programs. */
+/** Options of {@link createSkillClient}; docs/api.md#a-loaded-skill explains the most common options. */
 export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'client'>> {
   /**
    * Seconds for which a cached skill is returned without a request; 0: send a request each time. Default: 3600. Not
@@ -46,8 +46,8 @@ export interface SkillClient {
    */
   load(name: string, options?: LoadOptions): Promise<LoadedSkill>
   /**
-   * Loads several skills, in their order. Throws the first error, unless `onError` handles it: then that skill is left
-   * out.
+   * Loads several skills; returns them in the order of `skills`. Throws the first error, unless `onError` handles it:
+   * then that skill is left out.
    */
   loadMany(skills: readonly WantedSkill[], options?: LoadManyOptions): Promise<LoadedSkill[]>
   /** Searches skills. Sends a request each time; returns cached results only while the registry is unavailable. */
@@ -111,8 +111,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   }
 
   /**
-   * The requested level of a skill that is cached at a higher level, which contains the lower levels. Not with a token
-   * budget, which cuts each level differently.
+   * The requested level of a skill, cut from a cached higher level, which contains the lower levels. Undefined with a
+   * token budget, which cuts each level differently.
    */
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
@@ -140,7 +140,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   return { load, search, clear: kept.clear }
 }
 
-/** The options of a request. Without retries if a cached response can be returned instead. */
+/** The options of a load request: no retries if a cached response can be returned instead. */
 function toLoadRequestOptions(cached: CachedAnswer | undefined, signal: AbortSignal) {
   return { etag: cached?.etag, signal, ...(cached && { retries: 0 }) }
 }

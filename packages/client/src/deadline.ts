@@ -1,6 +1,6 @@
 /**
- * Runs `work` until it ends, the caller's signal aborts it, or `timeoutMs` have passed; `onTimeout` creates the timeout
- * error.
+ * Returns the result of `work`. Rejects when the caller's signal is aborted or `timeoutMs` have passed, and then aborts
+ * the signal of `work`; `onTimeout` creates the error of a timeout.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -14,7 +14,7 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => ending.abort(onTimeout()), timeoutMs)
   signal?.addEventListener('abort', end, { once: true })
   try {
-    // A custom `fetch` may ignore abort signals.
+    // Do not wait for `work` after an abort: a custom `fetch` may ignore signals.
     return await orAborted(work(ending.signal), ending.signal)
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
@@ -31,7 +31,7 @@ export async function withDeadline<T>(
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const end = () => aborted.reject(signal.reason)
-  // Remove the listener: one signal may be used for thousands of calls.
+  // The listener is removed at the end, because one signal may be used for thousands of calls.
   signal.addEventListener('abort', end)
   try {
     return await Promise.race([work, aborted.promise])

@@ -23,7 +23,7 @@ export interface HttpOptions {
   readonly shareToken?: string
   /** Name of the calling program; nodes report it to the owners of downloaded skills. */
   readonly client?: string
-  /** False: reads do not count as downloads, for example update checks. */
+  /** False: reads, such as update checks, do not count as downloads. */
   readonly counts?: false
   /** True: the packages that this client reads are installed, so that nodes count an install instead of a download. */
   readonly installs?: boolean
@@ -39,7 +39,7 @@ export interface HttpOptions {
 
 /** Options of a single call. */
 interface CallOptions extends Pick<HttpOptions, 'retries' | 'signal'> {
-  /** The ETag of a cached response; the response is sent again only if it changed. */
+  /** The ETag of a cached response: the node sends the response again only if it changed. */
   readonly etag?: string
 }
 
@@ -95,7 +95,10 @@ export function createHttp(options: HttpOptions): Call {
   }
 }
 
-/** Throws a TypeError for an invalid timeout, with which timers would fire at once, or number of retries. */
+/**
+ * Throws a TypeError for an invalid number of retries, and for an invalid timeout, with which timers would fire at
+ * once.
+ */
 function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
     throw new TypeError(`timeoutMs must be a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)

@@ -45,7 +45,7 @@ function isFieldError(error: unknown): error is FieldError {
   return typeof path === 'string' && typeof message === 'string'
 }
 
-/** Converts `Retry-After` (RFC 9110, section 10.2.3) to seconds. A date is compared with the clock of the server. */
+/** Converts `Retry-After` (RFC 9110, section 10.2.3) to seconds. A date counts from the `Date` of the same response. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined

@@ -12,7 +12,7 @@ export interface Answer {
   readonly isUnchanged: boolean
 }
 
-/** The expected response. */
+/** The kind of response that a request expects. */
 export interface Expected {
   /** Whether the response is bytes instead of JSON. */
   readonly isContent: boolean
@@ -64,7 +64,7 @@ async function readResponseContent(response: Response, etag: string | undefined,
   if (isNetworkPage(response)) throw notANode(response, contentType)
   const body = await readResponseBytes(response)
   const digest = asked ?? etag?.match(/^"(sha256:[0-9a-f]{64})"$/)?.[1]
-  // Pages loaded over plain HTTP have no WebCrypto.
+  // Without WebCrypto, which pages loaded over plain HTTP lack, the digest is not checked.
   if (digest && globalThis.crypto?.subtle !== undefined && (await digestBytes(body)) !== digest) {
     throw toInvalidAnswer(
       response,

@@ -11,7 +11,7 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ])
 const backoffMs = 250
-/** The longest `Retry-After` that the client waits; after a longer one it throws the error at once. */
+/** The longest `Retry-After` for which the client waits, in seconds; for a longer time it throws the error at once. */
 const retryAfterSecondsMax = 30
 
 /** Retries `attempt` after temporary errors, with growing delays and not before `Retry-After`. */

@@ -38,7 +38,7 @@ let page = { address: '', name: '' }
 /** The name of the open page, new for each address: the node counts all reads with one name as one request. */
 function namePage(): string {
   const address = location.pathname + location.search
-  // No secret: `crypto.randomUUID` exists on encrypted pages only.
+  // The name need not be secret: `crypto.randomUUID` exists on encrypted pages only.
   if (page.address !== address) page = { address, name: Math.random().toString(36).slice(2) || '0' }
   return page.name
 }
@@ -69,7 +69,7 @@ export async function readFile(path: string): Promise<Blob> {
 function toProblemError({ status, headers }: Response, text: string): RegistryError {
   const retryAfterSeconds = Number(headers.get('retry-after')) || undefined
   const { code, detail, requestId: id } = readFields(text)
-  // For example the page of a proxy.
+  // The response is not from the node: for example, it is the page of a proxy.
   if (!isResponseCode(code) || typeof detail !== 'string')
     return new RegistryError('upstream_failed', `The server returned ${status} without a reason.`)
   return new RegistryError(code, detail, { requestId: typeof id === 'string' ? id : undefined, retryAfterSeconds })
@@ -96,8 +96,8 @@ interface PageData {
 }
 
 /**
- * Caches the skill that the node wrote into the page. It is what guests see, so the details are loaded again while they
- * are shown. Call this before anything is rendered.
+ * Caches the skill that the node wrote into the page. The node writes what guests see, so the details are loaded again
+ * while they are shown. Call this before anything is rendered.
  */
 export function takePageData(): void {
   const written = document.querySelector('#page-data')

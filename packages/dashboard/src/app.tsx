@@ -31,7 +31,7 @@ const lazyPages = [
   [['/admin', '/admin/*'], lazyPage(() => import('./pages/admin/admin-pages.tsx'))],
 ] as const
 
-/** Addresses that the node serves outside of this app: links to them leave the app. */
+/** Matches the addresses of this app. The node serves the other addresses itself, and links to them leave the app. */
 const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs/guides|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
 
 export const App = () => (
@@ -60,7 +60,7 @@ function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
   if (!isDecodablePath(path)) return <NotHere />
-  // The address of a share link that works was replaced by the address of its skill.
+  // A share link that works was replaced by the address of its skill, so this link has ended.
   if (path.startsWith('/t/')) return <EndedLink />
   if (isClosed && !entrances.has(path) && !isSharedPath(path) && !/^\/docs(?:\/|$)/.test(path)) return <ClosedNode />
   return (
@@ -79,7 +79,7 @@ function Pages() {
 
 /**
  * Redirects `OWNER` and `OWNER/NAME` below the node's URL to their pages. The node itself does so, unless it is
- * private, or is published below `/skills`, where they look like pages.
+ * private, or is published below `/skills`, where these addresses look like those of pages.
  */
 function ShortAddress({ owner, name }: { owner: string; name?: string }) {
   const { route } = useLocation()

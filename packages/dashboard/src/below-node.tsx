@@ -4,8 +4,8 @@ import { useMemo } from 'preact/hooks'
 import { nodePath } from './addresses.ts'
 
 /**
- * Shows the app below the path of the node's public URL, which neither the router nor the pages see. An action that ends
- * after the user has left its page does not lead the user away from the new one.
+ * Shows the app below the path of the node's public URL, which neither the router nor the pages see. An action that
+ * ends after the user has left its page does not lead the user away from the new page.
  */
 export function BelowNode({ children }: { children: ComponentChildren }) {
   const place = useLocation()

@@ -16,7 +16,7 @@ export function writeMemory(key: string, value: string | null, storage: Storage 
     if (value === null) window[storage].removeItem(key)
     else window[storage].setItem(key, value)
   } catch {
-    // Storage is forbidden or full. Until it is reloaded, the page works without.
+    // Storage is forbidden or full. Until the page is reloaded, it works without stored values.
   }
 }
 

@@ -55,7 +55,7 @@ function PlaceLinks() {
   )
 }
 
-/** Links in a popover, which closes when one is chosen. */
+/** Links in a popover, which closes when the user follows a link. */
 const Menu = (props: { id: string; label: string; children: ComponentChildren }) => (
   <div
     id={props.id}

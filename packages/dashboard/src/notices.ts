@@ -2,7 +2,7 @@ import { api, useData } from './api.ts'
 import { mayDo, readOrganisations } from './organisations.ts'
 import { useMe } from './session.ts'
 
-/** What waits for the signed-in user, for the inbox; the header has their number from the session. */
+/** The items that need the attention of the signed-in user. The header takes their number from the session. */
 async function readNotices(username: string, hasWebhooks: boolean) {
   const all = { limit: 100 }
   const [{ invitations }, { invitations: memberships }, { transfers }, { quarantined }, { skills }, webhooks] =

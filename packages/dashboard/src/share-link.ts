@@ -23,7 +23,7 @@ export function openShareLink(): void {
   writeMemory(key, JSON.stringify(opened), 'sessionStorage')
 }
 
-/** Forgets the share link, for when it gives no access any more, or another person may use this window. */
+/** Forgets the share link: because it gives no access any more, or because another person may use this window. */
 export function closeShareLink(): void {
   opened = undefined
   writeMemory(key, null, 'sessionStorage')
@@ -38,7 +38,7 @@ export function toShareHeaders(address: string): Record<string, string> {
   return isAbout ? { 'x-share-token': opened.token } : {}
 }
 
-/** Whether a path of the app belongs to the shared skill, which its holder reads on a private node too. */
+/** Whether a path of the app belongs to the shared skill, which a holder of the link may read on a private node too. */
 export const isSharedPath = (path: string): boolean =>
   opened !== undefined && `${path}/`.startsWith(`${addresses.skill(opened.fullName)}/`)
 

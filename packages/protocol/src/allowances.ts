@@ -2,7 +2,7 @@
 export interface Allowance {
   readonly limit: number
   readonly windowSeconds: number
-  /** What the limit counts, and for whom, as the end of a sentence. */
+  /** What the limit counts, and for whom: the words after "at most N" in a sentence. */
   readonly of: string
 }
 

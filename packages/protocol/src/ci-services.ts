@@ -6,7 +6,8 @@ export interface CiService {
   readonly issuer: string
   /**
    * The claims that say whose job it is. An owner must name at least one of these claims: every customer of the service
-   * gets tokens of the same issuer, and any repository can call a public workflow of another (`job_workflow_ref`).
+   * gets tokens of the same issuer, and any repository can call a public workflow of another repository
+   * (`job_workflow_ref`).
    */
   readonly identifying: readonly string[]
 }

@@ -8,7 +8,7 @@ interface SearchFilter {
   readonly label: string
   /** The text for the active filter: one text with `{}` for the value, or a text for each value. */
   readonly chip: string | Readonly<Record<string, string>>
-  /** The values to choose from, with their labels; '' for no filter. Default: a text field, or a checkbox. */
+  /** The values to choose from, with their labels; '' for no filter. Absent: a text field, or a checkbox. */
   readonly options?: readonly (readonly [value: string, text: string])[]
   /** The position of the filter's control in the form, from 1. */
   readonly place: number

@@ -1,6 +1,6 @@
 const skipped: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store', '__MACOSX'])
 
-/** Whether a file or folder of this name is of version control, an operating system or a tool, and part of no skill. */
+/** Whether files and folders of this name belong to version control, an operating system or a tool, and to no skill. */
 export function isSkippedName(name: string): boolean {
   return skipped.has(name) || name.startsWith('._')
 }

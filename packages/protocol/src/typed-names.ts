@@ -1,6 +1,6 @@
 /**
- * The own keys of an object as the type names them. Only for objects that are made in one place: a value of a wider type
- * may have more keys than its type says, and the compiler then believes too much.
+ * The own keys of an object as the type names them. Only for an object that is written in one place: another object may
+ * have keys that its type does not name, and the returned type would be wrong.
  */
 export function keysOf<T extends object>(given: T): (keyof T & string)[] {
   return Object.keys(given) as (keyof T & string)[]

@@ -27,7 +27,7 @@ export type WireLine =
   | `${Method} /${string} ${'content' | 'uploads' | 'reads' | 'content reads'}`
 
 /**
- * All endpoints with their methods and paths. A client needs only this table to call the endpoints, which has a tenth
+ * All endpoints with their methods and paths. To call the endpoints, a client needs only this table, which has a tenth
  * of the bytes of the schemas.
  */
 export const wire = {

@@ -17,7 +17,8 @@ const packages = join(import.meta.dirname, '../../..')
 
 /**
  * Builds the single executable for a target, such as `linux-arm64`, and returns its path. Default: the target of this
- * machine. Only that executable can run during the build, so only it contains compiled code and starts faster.
+ * machine. Only the executable for this machine contains compiled code and starts faster, because the build cannot run
+ * an executable for another machine.
  */
 export async function buildBinary(output: string, target = hostTarget): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))
@@ -109,7 +110,7 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const output = join(scratch, `with-${basename(main, '.js')}`)
   const config = join(scratch, `${boot}.json`)
   await writeFile(main, `${await bundleBoot(boot)}skillstead.load('main.js')\n`)
-  // V8 rejects code that was compiled under other settings, so the executable starts with these and must keep them.
+  // V8 rejects code that was compiled under other flags, so the executable starts with these flags and must keep them.
   const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))

@@ -25,7 +25,7 @@ const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
   external: [...optionalPackages],
-  // No warning about an empty `import.meta`: a package tests whether its fields exist.
+  // No warning about an empty `import.meta`: a package only tests whether fields of it exist.
   checks: { emptyImportMeta: false },
   logLevel: 'warn',
 } satisfies InputOptions
@@ -68,7 +68,7 @@ export async function bundleProgram(target: string): Promise<Chunks> {
   )
 }
 
-/** A script of `inside` that runs first. */
+/** A script of the folder `inside` that the executable runs first. */
 export type BootName = 'boot' | 'recording-boot' | 'plain-boot'
 
 /** A boot script as a text that exports `skillstead.load`. */

@@ -25,7 +25,7 @@ const changes = takeNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), ve
 await rm(folder, { recursive: true, force: true })
 const tarballs = await packAll(folder)
 for (const tarball of tarballs) await checkPublication(tarball)
-// The file lists the packages in the order in which to publish them.
+// PACKAGES lists the packages in the order in which to publish them.
 await writeFile(join(folder, 'PACKAGES'), tarballs.map((tarball) => `${basename(tarball)}\n`).join(''))
 console.log(`Packed ${tarballs.length} packages, which \`npm publish --dry-run --provenance\` accepts.`)
 
@@ -50,8 +50,8 @@ await writeFile(join(folder, 'SHA256SUMS'), sums.join(''))
 console.log(`Wrote ${names.length + 1} files to dist/release.`)
 
 /**
- * Throws if npm would correct the manifest of a package. Without an account, npm only warns that publishing would need
- * one, and only a workflow makes the proof of origin.
+ * Throws if npm would correct the manifest of a package. The dry run needs no account, and makes no proof of origin
+ * outside of a workflow.
  */
 async function checkPublication(tarball: string): Promise<void> {
   const { stderr } = await run('npm', ['publish', '--dry-run', '--provenance', '--access', 'public', tarball])

@@ -1,6 +1,6 @@
 /**
- * The section of a version in CHANGELOG.md, also while its heading is `Unreleased: VERSION`, without the heading. Throws
- * if there is none: a release without notes is a mistake.
+ * The section of a version in CHANGELOG.md, also while its heading is `Unreleased: VERSION`, without the heading.
+ * Throws without such a section: a release without notes is a mistake.
  */
 export function takeNotes(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1)

@@ -24,7 +24,7 @@ export async function packAll(folder: string): Promise<string[]> {
     publishedFolders.map((name) => `./packages/${name}`),
     folder,
   )
-  // Packing a package also compiles those that it depends on, and so restores the `dist` of packages packed before.
+  // Packing a package also compiles its dependencies, and so restores the `dist` of packages packed before.
   for (const name of publishedFolders) await rm(join(root, 'packages', name, 'dist'), { recursive: true, force: true })
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-unscoped-'))
   try {
@@ -60,7 +60,7 @@ export async function writeUnscoped(folder: string): Promise<void> {
 async function pack(cwd: string, folders: readonly string[], destination: string): Promise<string[]> {
   const args = ['pack', ...folders, '--json', '--pack-destination', destination]
   const { stdout } = await run('npm', args, { cwd, maxBuffer: 16 * 1024 * 1024 })
-  // npm 11 and older print an array, later ones an object.
+  // npm 11 and older print an array, later versions an object.
   const packed: Record<string, { filename: string }> = JSON.parse(stdout)
   return Object.values(packed).map(({ filename }) => join(destination, filename))
 }

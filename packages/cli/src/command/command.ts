@@ -2,7 +2,7 @@ import type { Io } from '../terminal/io.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
 
-/** One option of a command. `value` is the placeholder of its value in the help; flags have none. */
+/** One option of a command. `value` is the placeholder of its value in the help; a flag has no placeholder. */
 export interface Option {
   readonly value?: string
   readonly help: string

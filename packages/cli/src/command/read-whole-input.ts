@@ -2,7 +2,9 @@ import type { Io } from '../terminal/io.ts'
 import { readStandardInput } from '../terminal/read-input.ts'
 import { UsageError } from './command.ts'
 
-/** Reads standard input of at most `charactersMax` characters; `what` names it in the error about a longer one. */
+/**
+ * Reads standard input of at most `charactersMax` characters; `what` names the input in the error about a longer input.
+ */
 export async function readWholeInput(io: Pick<Io, 'stdin'>, charactersMax: number, what: string): Promise<string> {
   const text = await readStandardInput(io, charactersMax)
   if (text.length <= charactersMax) return text

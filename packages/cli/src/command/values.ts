@@ -2,15 +2,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from './command.ts'
 
-/** The comma-separated values of an option without empty ones, or undefined. */
+/** The comma-separated values of an option, without empty values; undefined if the option is not given. */
 export function listOption(given: Arguments, name: string): string[] | undefined {
   const parts = textOption(given, name)?.split(',')
   return parts?.map((part) => part.trim()).filter((part) => part !== '')
 }
 
 /**
- * Like {@link listOption}, but throws {@link UsageError} for a value that is none of `choices`; `what` is in its
- * message.
+ * Like {@link listOption}, but throws {@link UsageError} for a value that is none of `choices`; `what` names the kind
+ * of value in the message.
  */
 export function choicesOption<T extends string>(
   given: Arguments,

@@ -9,8 +9,8 @@ export interface AgentAnswer {
 }
 
 /**
- * Reads standard output of an agent. The text is the last message, unless it is the JSON of `claude -p --output-format
- * json` or `stream-json`, or of `codex exec --json`, which have the last message and the tokens.
+ * Reads standard output of an agent. The text is the last message, unless the agent printed the JSON of `claude -p
+ * --output-format json` or `stream-json`, or of `codex exec --json`, which contains the last message and the tokens.
  */
 export function readAgentOutput(stdout: string): AgentAnswer {
   const text = stdout.trim()
@@ -36,7 +36,9 @@ export function readAgentOutput(stdout: string): AgentAnswer {
   return { message: message.trim(), ...(tokens !== undefined && { tokens }), hasFailed: isError }
 }
 
-/** The types of the events with which both agents begin and end. JSON with other types is an answer. */
+/**
+ * The types of the events with which the JSON of Claude and Codex begins and ends. JSON with other types is an answer.
+ */
 const eventPattern = /^(?:system|result|thread\.started|turn\.(?:started|completed|failed))$/
 
 /** Cached tokens of Claude are counted apart from its input, those of Codex within it. */

@@ -50,8 +50,8 @@ export interface Journal {
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
   /**
-   * A new folder for one run or one judge. Agents read instructions and skills of the folders above theirs, so none is
-   * shared.
+   * A new folder for one run or one judge. Runs share no folder, because agents read instructions and skills of the
+   * folders above theirs.
    */
   makeFolder(): string
   /** Removes the folders of runs, and releases the lock, so that other processes can continue the evaluation. */
@@ -60,14 +60,15 @@ export interface Journal {
 
 const workPrefix = 'skillstead-eval-'
 
-/** What identifies a run in its evaluation. */
+/** The identifier of a run within its evaluation. */
 export function toRunId({ case: id, arm, number }: Pick<RunRecord, 'case' | 'arm' | 'number'>): string {
   return JSON.stringify([id, arm, number])
 }
 
 /**
- * Opens the journal of an evaluation below `out`. Its folder is named after the digest of `binding`: all that may change
- * the results, so that runs of another skill or command are never continued. Throws if another process has it open.
+ * Opens the journal of an evaluation below `out`. Its folder is named after the digest of `binding`: all that may
+ * change the results, so that runs of another skill or command are never continued. Throws if another process has the
+ * journal open.
  */
 export function openJournal(out: string, binding: object): Journal {
   const key = createHash('sha256').update(JSON.stringify(binding)).digest('hex').slice(0, 16)
@@ -119,8 +120,8 @@ function readLines(file: string): (RunRecord | { readonly work: string } | { rea
 }
 
 /**
- * Removes the folders of runs, if the path is one that this program makes. An agent may have left folders in which
- * nothing can be deleted; that is no reason to lose a result.
+ * Removes the folders of runs, if the path is one that this program makes. Errors are ignored: an agent may have left
+ * folders in which nothing can be deleted, and no result may be lost because of that.
  */
 function removeWork(work: string): void {
   const isNamed = dirname(work) === tmpdir() && basename(work).startsWith(workPrefix)

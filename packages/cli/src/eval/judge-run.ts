@@ -25,7 +25,7 @@ export interface CheckResult {
   readonly evidence: string
 }
 
-/** What decides checks. */
+/** The means and limits for deciding checks. */
 export interface JudgeSettings {
   /** The command of a model that judges expectations in words. */
   readonly judge?: readonly [string, ...string[]]
@@ -51,7 +51,7 @@ const evidenceCharactersMax = 500
 const judgedCharactersMax = 100_000
 const judgeBytesMax = 1024 * 1024
 const filesCharactersMax = 1_000_000
-/** The maximum text that a judge gets: of each file that a run made, and of all these files. */
+/** The maximum characters of files that a judge gets: of each file that a run made, and of all these files. */
 const [judgedFileCharactersMax, judgedFilesCharactersMax] = [20_000, 60_000]
 
 /** The settings that determine which checks can be decided. */
@@ -60,7 +60,7 @@ export type DecidedBy = Pick<JudgeSettings, 'judge' | 'allowScripts'>
 /** Why a script is not run. */
 export const scriptReason = 'It is a program of the skill. Pass --allow-scripts.'
 
-/** Why a check is not decided with these settings, as a sentence; undefined if it is. */
+/** Why a check is not decided with these settings, as a sentence; undefined for a check that is decided. */
 export function findUndecided(check: EvalCheck, settings: DecidedBy): string | undefined {
   if (check.kind === 'unseen') return check.reason
   if (check.kind === 'text' && !settings.judge) return 'It is in words. Pass --judge COMMAND.'
@@ -210,8 +210,8 @@ function checkSchema(name: string, schema: object | boolean, text: string): Chec
 }
 
 /**
- * The text of the first code fence with JSON, because models write a fence around JSON. The pattern is linear: after a
- * fence without an end there is no other fence.
+ * The text of the first code fence with JSON, because models write a fence around JSON. The pattern takes linear time:
+ * after a fence without an end there is no other fence.
  */
 function findFenced(text: string): string | undefined {
   const fences = text.matchAll(/(?<![^\n])```([^`\n]*)(?=\n)([^]*?)\n```/g)
@@ -281,7 +281,7 @@ async function askJudge(
   const own = toAgentEnvironment(env, run.one, cwd)
   const common = { cwd, env: own, outputBytesMax: judgeBytesMax, timeoutMs, signal }
   const end = await runChild({ ...common, ...toCommand(judge, input) }).catch((error: unknown) => {
-    // The length of an answer must not end the evaluation.
+    // A long answer of the agent must not end the evaluation.
     if (error instanceof StartError && readErrorCode(error.cause) === 'E2BIG') return tooLong
     throw error
   })
@@ -349,7 +349,10 @@ function toFocus(target: CheckTarget): string {
   return target === 'files' ? ' (about the files made)' : ` (about the file ${target.file})`
 }
 
-/** Throws {@link StartError} if the judge cannot be started. It is stopped at once, so that no model is asked. */
+/**
+ * Throws {@link StartError} if the judge cannot be started. A started judge is stopped at once, so that no model is
+ * asked.
+ */
 export async function requireJudge({ judge, env, timeoutMs }: JudgeSettings, cwd: string): Promise<void> {
   if (!judge) return
   const signal = AbortSignal.abort()

@@ -14,13 +14,16 @@ import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 export interface PostedVersion {
   readonly name: string
   readonly version: string
-  /** The file of the key that signs the result, if one does. */
+  /** The file of the key that signs the result; undefined for an unsigned result. */
   readonly key?: string | undefined
 }
 
 /** How a result is posted. */
 export interface Posting {
-  /** The arguments to post with: SKILLSTEAD_ID_TOKEN can be exchanged for a key only once. */
+  /**
+   * The arguments for the post. They may contain the key for which SKILLSTEAD_ID_TOKEN was exchanged: a token can be
+   * exchanged only once.
+   */
   readonly given: Arguments
   /** The author, and the id of the skill, if the result is signed. */
   readonly signed?: Pick<SignedSubject, 'author' | 'skill'>
@@ -52,7 +55,10 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   return { name, version, key }
 }
 
-/** Throws if the folder is not the version, or the token of a CI job is not accepted, before agents spend anything. */
+/**
+ * Runs before the agents, which cost money. Throws if the folder is not the version, or the token of a CI job is not
+ * accepted.
+ */
 export async function preparePost(
   given: Arguments,
   { name, version, key: file }: PostedVersion,

@@ -14,7 +14,7 @@ export class SlowError extends Error {
 
 /**
  * Runs synchronous work for at most one second: patterns of cases may backtrack without an end. A watchdog of V8 stops
- * it, also within a regular expression. Throws {@link SlowError}.
+ * the work, also within a regular expression. Throws {@link SlowError}.
  */
 export function runBounded<T>(work: () => T): T {
   let result: T

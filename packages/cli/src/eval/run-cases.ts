@@ -28,7 +28,7 @@ export interface RunSettings extends JudgeSettings {
 
 type Run = Pick<RunRecord, 'arm' | 'number'> & { readonly one: EvalCase; readonly file: string }
 
-/** The number of broken runs in a row after which no further run is tried: each costs money. */
+/** The number of broken runs in a row after which no run is started any more, because each run costs money. */
 const brokenMax = 5
 
 /** The maximum output of an agent in bytes: more than an agent needs. */
@@ -129,7 +129,7 @@ async function executeRun(
       at: Date.now(),
     }
   } finally {
-    // The next run need not wait for this. What cannot be removed now is removed at the end.
+    // The next run need not wait for this removal. What cannot be removed now is removed when the journal is closed.
     void rm(root, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   }
 }

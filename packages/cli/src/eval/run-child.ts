@@ -36,13 +36,13 @@ export class StartError extends Error {
 /** The time between SIGTERM and SIGKILL, in milliseconds. */
 const graceMs = 500
 /**
- * The maximum times to wait: a process that left the group may keep the pipes open, and one in the kernel cannot be
- * killed.
+ * The maximum times to wait, in milliseconds: for the pipes, which a process that left the group may keep open; and for
+ * a killed process, which may be blocked in the kernel.
  */
 const drainMs = 500
 const unkillableMs = 5000
 
-/** The groups that run now. They are killed if this process ends. */
+/** The process groups that run now. They are killed if this process ends. */
 const groups = new Set<number>()
 
 /**
@@ -60,7 +60,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   } catch (error) {
     throw toStartError(program, error)
   }
-  // Errors after the start are those of pipes and of kill.
+  // Errors after the start are those of pipes and of `kill`, and need no handling.
   child.on('error', () => undefined)
   const group = child.pid!
   addGroup(group)

@@ -25,8 +25,8 @@ const readBytesMax = 8 * 1024 * 1024
 
 /**
  * Creates the folder of a run in `root`, with the files of its case, and with the skill if `withSkill`. The cases are
- * left out of the skill: an agent would find there what is expected of it. Synchronous: a turn of the thread pool for
- * each of these small files takes longer than writing them.
+ * left out of the skill: an agent would find there what is expected of it. The writes are synchronous, because a turn
+ * of the thread pool for each of these small files takes longer than writing the file.
  */
 export function makeRunFolder(root: string, one: EvalCase, skill: EvaluatedSkill, withSkill: boolean): string {
   const folder = join(root, 'work')

@@ -9,7 +9,7 @@ import type { EvalCase } from '@skillstead/skill-format/evals'
 import { findUndecided, scriptReason, type DecidedBy } from './judge-run.ts'
 import { isBroken, type RunRecord } from './journal.ts'
 
-/** The share of runs up to which broken or unjudged ones do not spoil a result. */
+/** The maximum share of broken runs, and of unjudged runs, in a usable result. */
 export const spoiltShareMax = 0.05
 
 /** The counted runs of a case or of all cases, with or without the skill. */
@@ -50,15 +50,18 @@ export interface EvalSummary {
   readonly withSkill: ArmTotals
   readonly withoutSkill: ArmTotals
   /**
-   * The difference in passed runs with its 95 % interval; undefined unless a case has counted runs on both sides, and
-   * if too many runs are not judged.
+   * The difference in passed runs with its 95 % interval; undefined if no case has counted runs on both sides, or if
+   * too many runs are not judged.
    */
   readonly effect?: DifferenceInterval
   /** `none`: the interval includes 0, so that no difference is shown. */
   readonly verdict: 'better' | 'worse' | 'none'
 }
 
-/** The checks of a case that are not decided, and the script that prepares it if that may not run, with the reasons. */
+/**
+ * The checks of a case that are not decided, and the script that prepares the case if the script may not run; each with
+ * the reason.
+ */
 function listUndecided(one: EvalCase, settings: DecidedBy): CaseSummary['undecided'] {
   const scaffold = isPrepared(one, settings) ? [] : [{ check: one.scaffold!, reason: scriptReason }]
   const checks = one.checks.flatMap((check) => {
@@ -72,7 +75,7 @@ function isPrepared({ scaffold }: EvalCase, { allowScripts }: DecidedBy): boolea
   return scaffold === undefined || allowScripts
 }
 
-/** Whether a case has a check that these settings decide. Others are not run: their runs could not be counted. */
+/** Whether a case has a check that these settings decide. Other cases are not run: their runs could not be counted. */
 export function isDecided(one: EvalCase, settings: DecidedBy): boolean {
   return isPrepared(one, settings) && one.checks.some((check) => findUndecided(check, settings) === undefined)
 }

@@ -12,7 +12,7 @@ export function enableCompileCache(): void {
   const folder = findPrivateFolder()
   if (folder === undefined) return
   module.enableCompileCache(folder)
-  // Threads find the cache by the environment, and start in less than half the time.
+  // Threads find the cache by the environment variable, and start in less than half the time.
   const used = module.getCompileCacheDir()
   if (used !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(used)
 }
@@ -20,7 +20,7 @@ export function enableCompileCache(): void {
 function findPrivateFolder(): string | undefined {
   try {
     const folder = join(cacheFolder(process.env), 'compiled')
-    // Checked first: root must leave no folders in the home folder of another user.
+    // Check the owner before creating folders: root must leave no folders in the home folder of another user.
     if (!isOwnFolder(findExisting(folder))) return undefined
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const path = realpathSync(folder)
@@ -36,8 +36,9 @@ function findExisting(path: string): string {
 }
 
 /**
- * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on
- * the way may belong to another user or be writable by others. On Windows, access control lists protect home folders.
+ * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no parent
+ * folder may belong to another user, except root, or be writable by others. On Windows, access control lists protect
+ * home folders.
  */
 function isOwnFolder(path: string): boolean {
   const user = process.getuid?.()

@@ -6,8 +6,8 @@ import type { Environment } from '../terminal/io.ts'
 import { writeWhole } from './write-whole.ts'
 
 /**
- * The home folder of the environment. Default: the user's home folder, or the root for a user without one, as in
- * containers that run under any number.
+ * The home folder of the environment. Default: the user's home folder, or the root folder for a user id without an
+ * account, as in containers.
  */
 export function homeFolder(env: Environment): string {
   const named = env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME']

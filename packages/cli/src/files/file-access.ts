@@ -2,8 +2,9 @@ import { statSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Throws for a file of the user's configuration that other users of the machine can change, or that another user owns,
- * because the file decides which keys and folders are trusted. Root may use the files of the user who became root.
+ * Throws for a file of the user's configuration that other users of the machine can change, or that another user except
+ * root owns, because the file decides which keys and folders are trusted. Root may use the files of all users, such as
+ * those of the user who became root.
  */
 export function requireOwn(file: string, { uid, mode }: Stats): void {
   // Windows uses access control lists instead of these modes.

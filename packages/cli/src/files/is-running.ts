@@ -1,7 +1,8 @@
 import { readErrorCode } from '@skillstead/protocol'
 
 /**
- * Whether a process with this id runs on this machine, of any user. A new process may have the id of one that ended.
+ * Whether a process with this id runs on this machine, of any user. The id of a process that ended may belong to a new
+ * process.
  */
 export function isRunning(pid: number): boolean {
   try {

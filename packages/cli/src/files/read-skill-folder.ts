@@ -10,8 +10,8 @@ import {
 } from '@skillstead/skill-format/archives'
 
 /**
- * Reads the only skill of a folder, with the files that a publish would take. Throws for a folder with none or several;
- * `advice` is the sentence on what to do with several.
+ * Reads the only skill of a folder, with the files that a publish would take. Throws for a folder with no skill or
+ * several skills; `advice` is the sentence on what to do with several.
  */
 export async function readSkillFolder(path: string, advice: string): Promise<SkillRecord> {
   const { entries, isOfNode, read } = await openFolderTree(path)

@@ -19,7 +19,7 @@ export function writeWhole(file: string, content: string | Uint8Array, mode = 0o
   }
 }
 
-/** Longer than writing a small file takes: a lock older than this is from a killed process. */
+/** A time in milliseconds, longer than writing a small file takes: a lock that is older is from a killed process. */
 const writingMsMax = 10_000
 const pauseMs = 20
 

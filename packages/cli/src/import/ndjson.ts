@@ -35,12 +35,15 @@ export function openNdjson(file: string): Source {
   const stats = statSync(file)
   const { size } = stats
   const bytes = createReadStream(file)
-  // A pipe cannot be read twice.
+  // The lines of a file are read twice, which a pipe does not allow.
   const items = stats.isFile() ? readCorpusItems(bytes, file) : readCorpusLines(readObjects(file, 'imported', bytes))
   return { items, share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-/** Reads records with a valid name first. The lines of the others are read twice, so that no record waits in memory. */
+/**
+ * Reads records with a valid name first. The lines of the other records are read twice, so that no record waits in
+ * memory.
+ */
 async function* readCorpusItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
   const later = new Set<number>()
   let failure: unknown

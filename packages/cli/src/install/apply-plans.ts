@@ -24,7 +24,7 @@ export interface Installed {
     readonly change: 'installed' | 'updated' | 'downgraded' | 'restored' | 'unchanged'
     /** The previously installed version. */
     readonly from: string | null
-    /** The skills that require this one; absent for a skill that the command names. */
+    /** The skills that require this skill; absent for a skill that the command names. */
     readonly requiredBy?: readonly string[]
   }[]
   /** Folders that were left unchanged, because local changes would be lost. */

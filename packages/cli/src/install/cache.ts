@@ -56,7 +56,7 @@ async function readKept(file: string, digest: string): Promise<ContentFile[]> {
 }
 
 /**
- * Unpacks a package. Throws for a file that is not a zip, one that is too large, and paths that lead out of the target
+ * Unpacks a package. Throws for a file that is not a zip or is too large, and for paths that lead out of the target
  * folder, that a file system cannot store, that would overwrite each other, or that git reserves.
  */
 export async function unpackPackage(zip: Uint8Array): Promise<ContentFile[]> {

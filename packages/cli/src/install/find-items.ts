@@ -45,7 +45,7 @@ export async function askForItems(
   return [...items.values()]
 }
 
-/** The skills of a pack. Those that the command also names count as named. */
+/** The skills of a pack. A skill that the command also names counts as named. */
 async function listMembers(session: Session, api: RegistryApi, slug: string, words: readonly Word[]) {
   const members = await getPackMembers(api, slug, session.output.say)
   const named = words.filter((word) => 'name' in word)
@@ -86,7 +86,7 @@ const awayCodes: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
 ])
 
-/** Whether the registry is unavailable, as opposed to a bad request. */
+/** Whether an error means that the registry is unavailable, and not that the request was wrong. */
 function isRegistryUnavailable(error: unknown): error is RegistryError {
   return error instanceof RegistryError && awayCodes.has(error.code)
 }
@@ -97,7 +97,10 @@ function findLockedItem(session: Session, asked: Asked): Item | undefined {
   return found && isAsked ? toLockedItem(session, ...found, asked) : undefined
 }
 
-/** The locked item, with its locked folders and the requested ones. Throws for one that is known to be recalled. */
+/**
+ * The locked item, with its locked folders and the requested folders. Throws for a version that is known to be
+ * recalled, unless the command accepts the recall.
+ */
 export function toLockedItem(session: Session, fullName: string, locked: LockedSkill, asked?: Asked): Item {
   const item = { fullName, ...locked, targets: toTargets(session, fullName, locked) }
   const recalled = session.recalls.find(item)

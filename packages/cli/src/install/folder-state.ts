@@ -20,8 +20,8 @@ export type FolderState =
 
 /**
  * Reads a whole folder and computes its digest. Files of file managers are ignored, unless the folder with them matches
- * one of the `expected` digests. Where the file system has no modes, the files have those of an expected version in the
- * cache.
+ * one of the `expected` digests. Where the file system has no modes, the digest is computed with the modes of an
+ * expected version in the cache.
  */
 export async function readFolderState(
   path: string,
@@ -98,7 +98,7 @@ function listEdits(files: readonly ContentFile[], published: readonly ContentFil
   return [
     ...published.flatMap(({ path, bytes, executable = false }) => {
       const there = found.get(path)
-      // File managers' files are not expected.
+      // Files of file managers may be missing.
       if (!there) return isJunk(path) ? [] : [`${path} is missing`]
       if (!Buffer.from(there.bytes).equals(bytes))
         return [`${path} ${describeAlteration(there.bytes, toDigest(bytes))}`]

@@ -51,8 +51,8 @@ function lockFile(folder: string): string {
 }
 
 /**
- * Reads the lock of a folder; returns an empty lock if there is none. Throws if the lock is invalid, or if it names an
- * install folder outside the allowed ones.
+ * Reads the lock of a folder; returns an empty lock if there is none. Throws if the lock is invalid, or if it names a
+ * folder that `options` do not allow.
  */
 export async function readLock(folder: string, options: LockOptions = {}): Promise<Lock> {
   const file = lockFile(folder)

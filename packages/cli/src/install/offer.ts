@@ -20,7 +20,7 @@ export interface Asked {
   /** A full or a short name. */
   readonly name: string
   readonly version?: string | undefined
-  /** Whether the command names it, in contrast to a member of a pack or a requirement. */
+  /** Whether the command names the skill, in contrast to a member of a pack or a requirement. */
   readonly isNamed?: boolean
 }
 
@@ -31,11 +31,11 @@ export interface Offer {
   readonly digest: string
   readonly license: string
   readonly keywords: readonly string[]
-  /** What the version requires. Older nodes do not say it. */
+  /** What the version requires; undefined if the node is too old to report it. */
   readonly needs: Requires | undefined
   /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
-  /** The recall of the version; the caller refuses it. */
+  /** The recall of the version; the caller must then refuse the version. */
   readonly recalled: Recalled | undefined
   /** Warnings for the user who installs the version. */
   readonly warnings: readonly string[]
@@ -80,7 +80,7 @@ function toWithdrawnText({ versions }: SkillDetails): string {
   return `all of its versions are yanked or recalled. ${toOneLine(newest.version)} was ${endWithRecall(newest.recalled)}`
 }
 
-/** The response has the digest twice. Reject a registry that contradicts itself. */
+/** Reads the digest, which the response has twice. Throws for a registry that contradicts itself. */
 function readOfferedDigest(skill: SkillDetails, version: string): string {
   const listed = skill.versions.find((one) => one.version === version)
   if (listed && listed.digest !== skill.digest)
@@ -105,7 +105,9 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
   ]
 }
 
-/** Throws for a response without the expected fields, which comes from something else, such as a proxy. */
+/**
+ * Throws for a response without the expected fields, which comes from a program other than a registry, such as a proxy.
+ */
 export function requireShape(isRight: boolean): void {
   if (!isRight)
     throw new Error('The response does not come from a supported registry. Check the URL. Nothing was changed.')

@@ -17,11 +17,11 @@ export interface Item extends Wanted {
   readonly isDangerous?: boolean
   /** The recall of the version, which the user accepted. */
   readonly recalled?: Recalled | undefined
-  /** What the version requires, as the registry says. */
+  /** What the version requires, as the registry reports. */
   readonly needs?: Requires | undefined
-  /** The ranges of the skills that it requires, for the lock. */
+  /** The ranges of the skills that the version requires, for the lock. */
   readonly requires?: LockedSkill['requires']
-  /** The skills because of which it is added. */
+  /** The skills whose requirements add this item; absent for a skill that the command names. */
   readonly requiredBy?: readonly string[]
   /** The full name of the skill in the lock, if the owner of the skill has changed. */
   readonly formerName?: string | undefined
@@ -76,7 +76,9 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
   return { item, writes: [...writes.values()] }
 }
 
-/** A version never changes, so if two digests differ, one of them is false. */
+/**
+ * Throws if the digest differs from the digest in the lock: a version never changes, so one of the digests is false.
+ */
 function refuseOtherDigest({ lock }: Session, { fullName, version, digest }: Item): void {
   const locked = findLocked(lock, fullName)
   if (locked?.version !== version || locked.digest === digest) return

@@ -17,13 +17,16 @@ export const withMcpOption: Options = {
 /** The MCP servers of a skill that is installed. */
 export interface PlannedServers {
   readonly fullName: string
-  /** Servers that are written, or that the project lacks or has in another form. */
+  /** With `--with-mcp` the servers that are written; otherwise those that the project lacks or has in another form. */
   readonly shown: readonly string[]
   /** Undefined without `--with-mcp`. */
   readonly change?: ServersChange
 }
 
-/** Plans what becomes of the MCP servers in the files of an installed version. Throws for invalid ones with `--with-mcp`. */
+/**
+ * Plans what becomes of the MCP servers in the files of an installed version. Throws for invalid servers with
+ * `--with-mcp`.
+ */
 export function planServers(session: Session, { item }: ItemPlan, files: readonly ContentFile[]): PlannedServers {
   const { fullName, formerName = fullName, targets } = item
   const isAsked = flag(session.given, 'with-mcp')
@@ -40,8 +43,9 @@ export function planServers(session: Session, { item }: ItemPlan, files: readonl
 }
 
 /**
- * The change of the entries of a skill with this name in the lock; undefined if it neither has nor had entries. `gone`:
- * the names whose entries in the lock are replaced or removed by the same command.
+ * The change of the entries of a skill with this name in the lock; undefined if the skill neither has nor had entries,
+ * and for a user account. `gone`: the names of the skills whose entries in the lock the same command replaces or
+ * removes.
  */
 export function toServersChange(
   { lock, place }: Session,
@@ -56,7 +60,7 @@ export function toServersChange(
   return { fullName, wanted, recorded, others }
 }
 
-/** The files of a version that is installed already: from the cache, or from its folder if that has its digest. */
+/** The files of a version that is installed already: from the cache, or from a folder whose content has the digest. */
 export async function readInstalledFiles(
   { cache, place }: Session,
   { item }: ItemPlan,
@@ -84,7 +88,10 @@ function describeServers(servers: McpServers): string[] {
   return Object.entries(servers).map(([name, server]) => `${name} (${describeMcpServer(server)})`)
 }
 
-/** The servers whose entries an earlier command did not write, or wrote in another form, and those that are gone. */
+/**
+ * The servers whose entries an earlier command did not write, or wrote in another form, and servers that the skill no
+ * longer has.
+ */
 function listPending(
   fullName: string,
   servers: McpServers,

@@ -55,9 +55,9 @@ export function toProjectEntries(fullName: string, servers: McpServers, target: 
 }
 
 /**
- * Changes the entries of skills in the project's file, and calls `commit` before the file is replaced: if that throws,
- * the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the names
- * of servers that were not changed, because their entries were edited since they were written.
+ * Changes the entries of skills in the project's file, and calls `commit` before the file is replaced: if `commit`
+ * throws, the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the
+ * names of servers that were not changed, because their entries were edited since a command wrote them.
  */
 export async function changeProjectServers(
   place: Place,

@@ -1,11 +1,11 @@
 import { toFields, toOneLine, type Recalled } from '@skillstead/protocol'
 
-/** The maximum lengths of the texts, as registries accept them. A longer one is cut. */
+/** The maximum lengths of the texts of a recall in characters, as registries accept them. A longer text is cut. */
 const lengthsMax = { range: 200, reason: 500, at: 40 }
 
 /**
  * The recall in the response of a registry or in a file, which may contain anything: a recall without readable texts is
- * still a recall. Undefined if there is none.
+ * still a recall. Undefined for an empty value.
  */
 export function readRecalled(value: unknown): Recalled | undefined {
   if (!value) return undefined

@@ -30,15 +30,18 @@ export interface KnownRecalls {
   note(reported: readonly (LockedVersion & { readonly recalled: Recalled | undefined })[]): void
 }
 
-/** The maximum size of a file, which another program may have written. */
+/**
+ * The maximum size in bytes of a file of recalls, which another program may have written; a larger file counts as
+ * empty.
+ */
 const fileBytesMax = 16 * 1024 * 1024
 
-/** The maximum number of recalls of one registry; the oldest are dropped. */
+/** The maximum number of recalls of one registry; the oldest recalls are dropped. */
 const recallsMax = 3000
 
 /**
- * Opens the known recalls in the cache folder. Each registry has its own file, so that none can displace the recalls of
- * another. A file that is damaged or cannot be written counts as empty.
+ * Opens the known recalls in the cache folder. Each registry has its own file, so that no registry can displace the
+ * recalls of another registry. A damaged file counts as empty; a file that cannot be written stays as it is.
  */
 export function openRecalls(folder: string): KnownRecalls {
   const files = join(folder, 'recalls')
@@ -56,7 +59,7 @@ export function openRecalls(folder: string): KnownRecalls {
         const before = readKnown(source)
         const changed = some.filter((one) => JSON.stringify(before.get(toKey(one))) !== JSON.stringify(one.recalled))
         if (changed.length === 0) continue
-        // Another command may have written meanwhile.
+        // Read the file again, because another command may have written it meanwhile.
         const recalls = new Map([...before, ...readFile(toFile(source))])
         for (const one of changed) {
           recalls.delete(toKey(one))
@@ -105,7 +108,7 @@ export function refuseRecalled(
   throw new Error(toRefusal(version, recalled, 'Nothing was changed.'))
 }
 
-/** Why a recalled version is not installed, what that leaves, and what to do. */
+/** The message about a recalled version that is not installed: the recall, `outcome`, and what to do. */
 export function toRefusal(
   { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
   recalled: Recalled,

@@ -22,15 +22,15 @@ import {
 const installMsMax = 60 * 60_000
 
 /**
- * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. A command
- * writes the lock atomically, so either all of its folders change or none.
+ * Cleans up after interrupted commands. Changes that the lock contains are finished, other changes are undone. A
+ * command writes the lock atomically, so either all of its folders change or none.
  */
 export async function recoverInstalls(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
   const parents = new Set([
     ...targets.map((target) => dirname(toTargetPath(place, target))),
     ...folders.map((folder) => toSkillParent(place, folder)),
-    // A first install that was killed is not in any lock.
+    // A first install that was killed is in no lock, so the folders of all agents are searched.
     ...listAgentParents(place),
   ])
   const cache = openCache(cacheFolder(place.env))
@@ -41,7 +41,7 @@ export async function recoverInstalls(place: Place, lock: Lock, folders: readonl
   }
 }
 
-/** The existing folders of agents, without those that a symbolic link leads out of the project. */
+/** The existing folders of agents, except folders to which a symbolic link leads out of the project. */
 function listAgentParents(place: Place): string[] {
   const folders = listAgentFolders(place.isGlobal, place.env)
   return folders.flatMap((folder) => attempt(() => toSkillParent(place, toSkillFolderPath(place, folder))) ?? [])
@@ -49,7 +49,7 @@ function listAgentParents(place: Place): string[] {
 
 function isAtWork(folder: string, pid: number): boolean {
   const stats = statSync(folder, { throwIfNoEntry: false })
-  // The folder was deleted meanwhile.
+  // A folder that was deleted meanwhile needs no cleanup.
   if (!stats) return true
   return Date.now() - stats.mtimeMs <= installMsMax && isRunning(pid)
 }

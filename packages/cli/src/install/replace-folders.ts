@@ -4,8 +4,8 @@ import { createStaging, type FolderChange, type Staging } from './staging.ts'
 
 /**
  * Replaces folders of skills, all or none. New content is first written to staging folders and then swapped in by
- * renaming; `commit` writes the lock. On any error the swap is undone; after a kill, `recover` undoes the swap. Former
- * content that cannot be restored is not deleted.
+ * renaming; `commit` writes the lock. On any error the swap is undone; after a kill, the next command finishes or
+ * undoes the swap. Former content that cannot be restored is not deleted.
  */
 export async function replaceFolders(changes: readonly FolderChange[], commit: () => Promise<void>): Promise<void> {
   const stagings = new Map<string, Staging>()

@@ -22,7 +22,7 @@ export const noDepsOption: Options = {
   'no-deps': { help: 'leave out the skills that the skills require' },
 }
 
-/** A range that an installed skill sets for another one. */
+/** A range that an installed skill sets for another skill. */
 interface Constraint {
   readonly by: string
   readonly name: string
@@ -168,8 +168,8 @@ function isRequirer(row: unknown): boolean {
 }
 
 /**
- * An update of a skill that others require: to the chosen version if it is newer or the installed one was withdrawn, else
- * none, with the reason.
+ * The update of a skill that other skills require: to `chosen` if that version is newer, or if the installed version
+ * was withdrawn; otherwise no update. Prints the reason.
  */
 async function stayInRange(
   session: Session,
@@ -182,7 +182,7 @@ async function stayInRange(
     isWithdrawn,
   }: { item: Item; chosen: string | undefined; source: string; all: Constraint[]; isWithdrawn: boolean },
 ): Promise<Item[]> {
-  // The updates of the other skills no longer require this one.
+  // The updates of the other skills no longer require this skill.
   if (isWithdrawn && chosen === undefined) return [item]
   const { fullName, version: latest } = item
   const current = session.lock.skills[fullName]!.version
@@ -194,7 +194,7 @@ async function stayInRange(
   return target === undefined ? [] : askForItems(session, api, [{ name: fullName, version: target }], source)
 }
 
-/** The skills of a resolution that are to be installed in addition to the named ones. */
+/** The skills of a resolution that are to be installed in addition to the named skills. */
 function listAdded(
   { lock, recalls }: Session,
   { skills }: Resolution,
@@ -234,8 +234,8 @@ function toLockedRequires({ fullName }: Item, { skills }: Resolution): Record<st
 }
 
 /**
- * Commands, MCP servers and variables that the written skills need and this machine seems to lack. Nothing of that is
- * ever installed.
+ * Commands, MCP servers and variables that the written skills need and this machine seems to lack. This program never
+ * installs them.
  */
 export function listNeeds({ given, place }: Session, plans: readonly ItemPlan[]): string[] {
   const { env } = given.io

@@ -86,8 +86,8 @@ export function toLockSource(given: Arguments): string {
 }
 
 /**
- * Runs `work` with the registry that a skill came from, or with the one that the options name. The API key is sent only
- * to the registry that it belongs to: a lock from a stranger may name any registry.
+ * Runs `work` with the registry that a skill came from, or with the registry that the options name. The API key is sent
+ * only to the registry that it belongs to: a lock from a stranger may name any registry.
  */
 export function withSource<T>(given: Arguments, source: string, work: (api: RegistryApi) => Promise<T>): Promise<T> {
   const isStated = ['url', 'data', 'database-url'].some((option) => textOption(given, option) !== undefined)

@@ -62,8 +62,8 @@ function isUpdateRow(row: unknown): boolean {
 }
 
 /**
- * What a heartbeat reported about each of the skills that it asked about, for {@link Session.recalls}. The answer about a
- * skill that is not there or is taken down does not say whether the version is recalled.
+ * What a heartbeat reported about each of the skills that it asked about, for {@link Session.recalls}. Leaves out a
+ * skill that does not exist or is taken down: the answer does not report whether its version is recalled.
  */
 export function toReportedRecalls(skills: readonly Locked[], { updates, unknown }: HeartbeatResult) {
   return skills.flatMap(([fullName, { version, digest, source }]) => {
@@ -85,7 +85,10 @@ export function toNoticeText({ message, deprecationMessage, recalled }: Notice):
   return message + reason + (deprecationMessage === '' ? '' : ` Author's message: ${deprecationMessage}`)
 }
 
-/** Whether an update would install the latest version: it is newer, or the installed one was yanked or recalled. */
+/**
+ * Whether an update would install the latest version, because it is newer, or the installed version was yanked or
+ * recalled.
+ */
 export function isUpdate(notice: Notice): boolean {
   const { reason, version, latestVersion } = notice
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false

@@ -33,7 +33,7 @@ export function toShownUpstream(status: UpstreamStatus) {
   }
 }
 
-/** One line of a list. */
+/** An upstream as one line of a list. */
 export function toListLine({ name, kind, location, state, skills }: ShownUpstream): string {
   return `${name}  ${kind}  ${toOneLine(location)}  ${state}, ${toCount(skills, 'skill')}`
 }
@@ -105,7 +105,7 @@ function toSelectionText({ settings: { mode, selected, filters, priority } }: Sh
   return `${mode}${names}${chosen.join('')}${priority === 0 ? '' : `; priority ${priority}`}`
 }
 
-/** The remaining time, as estimated by an upstream without a log. */
+/** The estimated remaining time of the sync from an upstream without a log. */
 function toEstimateText({ estimate }: ShownUpstream): string {
   if (estimate === null) return ''
   const minutes = Math.ceil(estimate.secondsLeft / 60)

@@ -28,7 +28,7 @@ export const networkOptions: Options = {
 /** Like {@link networkOptions}, for a command that itself makes requests. */
 export const askingOptions: Options = { ...networkOptions, ca: outgoingOptions.ca! }
 
-/** How the log of an upstream is applied. */
+/** Options for importing the log of an upstream. */
 export const applyOptions: Options = {
   full: { help: 'import again from the beginning: compare the stored content and import what is missing' },
   'allow-removals': { help: 'continue even if the sync hides more than 1 % of the skills' },
@@ -76,7 +76,7 @@ export const upstreamOptions: Options = {
   ...filterOptions,
 }
 
-/** The network mode of the options. Throws {@link UsageError} for an invalid one. */
+/** The network mode of the options. Throws {@link UsageError} for an invalid mode. */
 export function toNetworkMode(given: Arguments): NetworkMode | undefined {
   return choice(textOption(given, 'network'), networkModes, 'network mode')
 }
@@ -86,7 +86,7 @@ export function toPrivateNames(given: Arguments): string[] | undefined {
   return listOption(given, 'private-names')
 }
 
-/** The filters of the options. Throws {@link UsageError} for invalid ones. */
+/** The filters of the options. Throws {@link UsageError} for invalid filters. */
 export function toFilterSettings(given: Arguments): Filters {
   return withoutUndefined({
     owners: listOption(given, 'owner'),
@@ -104,7 +104,7 @@ export function toFilterSettings(given: Arguments): Filters {
 export const changeOptions: Options = {
   location: { value: 'URL|PATH', help: 'the new URL or path' },
   ...Object.fromEntries(Object.entries(upstreamOptions).filter(([name]) => name !== 'kind')),
-  // Never read from the environment: a variable set for another command would replace the stored key.
+  // This option is never read from the environment: a variable set for another command would replace the stored key.
   'api-key': { value: 'KEY', help: 'a new upstream API key; - prompts for it, or reads standard input' },
   'no-filters': { help: 'remove all filters. Filters that are given replace all earlier ones' },
 }
@@ -143,7 +143,10 @@ export function toAddOptions(given: Arguments): AddOptions {
   }
 }
 
-/** The verifier key to pin. Only one: the log itself announces later keys. Throws {@link UsageError} for several keys. */
+/**
+ * The verifier key to pin. Only one key is pinned: the log itself announces later keys. Throws {@link UsageError} for
+ * several keys.
+ */
 export function toPinnedKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)

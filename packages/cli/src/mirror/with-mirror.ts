@@ -23,7 +23,7 @@ export async function withMirror<T>(
   { make = false, scanPolicy, ...options }: MirrorOptions & WithMirrorOptions = {},
 ): Promise<T> {
   const parts = { ...(await toMirrorOptions(given)), onError: toErrorLog(given), ...options }
-  // Create nothing in a folder without a registry.
+  // Without `make`, throw for a folder without a registry before anything is created in it.
   const { makePrivateFolder } = await import('@skillstead/core/internal')
   toStoreLocation(given, make ? { make: makePrivateFolder } : {})
   return withRegistry(

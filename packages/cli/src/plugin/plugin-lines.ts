@@ -21,7 +21,7 @@ export function toPluginLines({ plugin, skills, pack, dryRun = false }: PluginRe
   ]
 }
 
-/** The line about one of several skills. */
+/** The line about one skill of a plugin or a folder. */
 export function toSkillLine({ path, status, fullName, version, reason }: PluginSkill, dryRun: boolean): string {
   const name = fullName === undefined ? path : `${fullName}@${version}`
   const outcome = `${dryRun ? 'would be ' : ''}${status}`

@@ -44,8 +44,8 @@ interface PackOptions {
 const descriptionCharactersMax = 2000
 
 /**
- * Makes the pack of a plugin, or updates the one with its slug that the owner of the skills has. Its members are the
- * skills that are published, and for others what the pack had before: notes, pins, the order and the display name stay.
+ * Makes the pack of a plugin, or updates the pack with its slug that the owner of the skills has. Its members are the
+ * published skills, and for each refused skill the earlier member. Notes, pins, the order and the display name stay.
  */
 export async function putPluginPack(
   api: RegistryApi,
@@ -117,7 +117,7 @@ function isPublished({ status }: PluginSkill): boolean {
   return status === 'published' || status === 'unchanged'
 }
 
-/** The member for a refused skill: the one with the name of its folder. */
+/** The earlier member for a refused skill: the member with the name of the skill's folder. */
 function findFormer(former: ReadonlyMap<string, Member>, path: string): string | undefined {
   const folder = path.split('/').at(-2)
   return [...former.keys()].find((fullName) => fullName.split('/')[1] === folder)

@@ -16,7 +16,7 @@ interface Published {
   readonly changed: readonly PathReason[]
 }
 
-/** A new pack is shown to no more users than each of its skills. */
+/** The visibilities, the least visible first: a new pack is shown to no more users than each of its skills. */
 const hiddenFirst: readonly Visibility[] = ['private', 'internal', 'public']
 
 interface PluginOptions<One extends Published> {
@@ -27,7 +27,7 @@ interface PluginOptions<One extends Published> {
   readonly say: Say
 }
 
-/** Publishes skills one by one. One that is refused does not stop the others; any other failure does. */
+/** Publishes skills one by one. A refused skill does not stop the other skills; any other failure stops them. */
 export async function* publishEach<One extends Published>(
   items: Plugin['items'],
   { publish, say }: Pick<PluginOptions<One>, 'publish' | 'say'>,
@@ -53,7 +53,7 @@ export function findWaits(warnings: readonly Warning[]): readonly Warning[] {
   return warnings.filter(({ code }) => code === 'approval' || code === 'quarantined')
 }
 
-/** Publishes the skills of a plugin, and then its pack. After a failure, publishing again continues. */
+/** Publishes the skills of a plugin, and then its pack. After a failure, the same command continues the publication. */
 export async function publishPlugin<One extends Published>(
   api: RegistryApi,
   plugin: Plugin,

@@ -16,8 +16,8 @@ Commands work on a running node (--url URL, default: the node of \`skillstead lo
 database (--database-url URL), and take --json. \`skillstead help COMMAND\` shows its options.`
 
 /**
- * Parses a command line and calls `execute` with the command and its arguments; prints help and the version itself.
- * Throws {@link UsageError}.
+ * Parses a command line and calls `execute` with the command and its arguments. Prints help and the version without a
+ * call. Throws {@link UsageError}.
  */
 export async function parseCommandLine(args: readonly string[], io: Io, execute: Execute): Promise<void> {
   const [first = 'help', ...rest] = args
@@ -130,7 +130,7 @@ function toProgramOption(name: string, given: Option, args: readonly string[]): 
   if (value === undefined) return option
   if (choices) return option.choices(choices)
   return option.argParser((written: string) => {
-    // Without the equals sign it is more likely that the value was forgotten.
+    // A separate word that begins with a hyphen is more likely the next option than the value.
     if (written.length > 1 && written.startsWith('-') && args.includes(written))
       throw new UsageError(
         `--${name} needs a value, ${value}. If '${written}' is the value, write --${name}=${written}.`,

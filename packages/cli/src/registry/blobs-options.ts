@@ -4,7 +4,7 @@ import { isHttpUrl } from '../command/values.ts'
 import { readVariable } from '../terminal/io.ts'
 import { readProxies } from './proxy.ts'
 
-/** Where the large files of a registry are; every command on its database needs the same. */
+/** Where the large files of a registry are. Every command on the database of the registry needs the same options. */
 export const blobsOptions: Options = {
   blobs: {
     value: 'URL',

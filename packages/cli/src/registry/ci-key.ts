@@ -9,7 +9,7 @@ interface Node {
 }
 
 /**
- * Adds an API key to a node without one: the key for which the node exchanges the token of the CI job, if there is a
+ * Adds an API key to a node without a key: the key for which the node exchanges the token of the CI job, if there is a
  * token of GitHub Actions or in SKILLSTEAD_ID_TOKEN. `owner`: the owner that the job publishes for. Throws if the
  * exchange fails, and {@link UsageError} without an owner.
  */

@@ -3,7 +3,7 @@ import { toOneLine } from '@skillstead/protocol'
 import { toNodeAddress } from '../files/config.ts'
 import { requestJson } from './request-json.ts'
 
-/** What the user enters on the page of the node. */
+/** A code, and the address of the page of the node on which the user enters it. */
 interface ShownCode {
   readonly address: string
   readonly code: string
@@ -11,7 +11,7 @@ interface ShownCode {
 
 /**
  * Gets an API key of the user who enters a code on a page of the node (RFC 8628). `show` prints the code. Throws if the
- * user denies it, or does not enter it within 10 minutes.
+ * user denies the sign-in, or enters no code within 10 minutes.
  */
 export async function loginByDevice(
   url: string,

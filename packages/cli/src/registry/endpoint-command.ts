@@ -20,7 +20,7 @@ interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
   readonly options?: Readonly<Record<string, Option & { readonly field?: Field<Name> }>>
   /** Fields of the input that the command line does not set. */
   readonly fixed?: { readonly [F in Field<Name> | 'limit']?: unknown }
-  /** As for {@link apiCommand}. */
+  /** As the fields `actor` and `make` of {@link apiCommand}. */
   readonly actor?: string
   readonly make?: boolean
   /** Makes the result from the output and the input. Default: the output. */
@@ -51,7 +51,7 @@ export function endpointCommand<Name extends EndpointName, Result = Answer<Name>
         ...fields.map((field, i) => [field, given.words[i]]),
         ...known.map(({ option, field }) => [field, given.options[option]]),
       ])
-      // The endpoint validates its input.
+      // The cast is safe, because the endpoint validates its input.
       const answer = (await (api[name] as (input: object) => Promise<unknown>)(input)) as Answer<Name>
       return toResult ? toResult(answer, input) : (answer as Result)
     },

@@ -66,7 +66,9 @@ function toProxyAdvice(env: Environment, message: string): string {
   return ` ${name} names a proxy${howTo}.`
 }
 
-/** The codes of an error and its causes; a host with several addresses has one per address. */
+/**
+ * The codes of an error and its causes. A failed connection to a host with several addresses has one code per address.
+ */
 function listCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const code = readProxyCode(error) ?? readErrorCode(error)

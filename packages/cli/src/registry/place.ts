@@ -18,7 +18,7 @@ export const storeOptions: Options = {
   ...blobsOptions,
 }
 
-/** Like {@link storeOptions}, or a running node. */
+/** Like {@link storeOptions}, with options for a running node. */
 export const placeOptions: Options = {
   url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL). Default: the node of your login' },
   key: {
@@ -32,7 +32,7 @@ export const placeOptions: Options = {
 /** Settings for a registry that a short command opens: no search index in memory, no outbox work. */
 const shortLived = { works: false, memorySkillsMax: 0 }
 
-/** The plan of new users of a node: one with webhooks. `openRegistry` itself defaults to `free`. */
+/** The plan of new users of a node: a plan with webhooks. `openRegistry` itself defaults to `free`. */
 export const nodeDefaultPlan: PlanName = 'team'
 
 /** The storage location that the options name. `make` creates a missing folder. */
@@ -155,7 +155,7 @@ function sayWhichCounts(given: Arguments, login: string): void {
   stderr.write(`The node of your login, ${login}, is used, not DATABASE_URL: pass --database-url for that.\n`)
 }
 
-/** When a guest lacks a permission, advise to log in. */
+/** Runs `work`. If a guest lacks a permission, the error advises to log in. */
 async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -201,7 +201,7 @@ export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string
 
 /**
  * Checks only the form of a database URL; errors do not show it, because it may have a password. `from`: the options
- * that have it.
+ * that can contain the URL.
  */
 export function requireDatabase(url: string, from: string): string {
   if (/^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? '')) return url

@@ -4,9 +4,9 @@ import { useProxyOfEnvironment } from './proxy.ts'
 const requestMs = 30_000
 
 /**
- * Sends a request with secrets, and returns the fields of the JSON object in the response; none for other responses.
- * Redirects are not followed: they would lead the secrets to another address. Throws `upstream_failed` if no server
- * responds within 30 seconds.
+ * Sends a request with secrets, and returns the fields of the JSON object in the response; no fields for any other
+ * response. Redirects are not followed: they would lead the secrets to another address. Throws `upstream_failed` if no
+ * server responds within 30 seconds.
  */
 export async function requestJson(url: URL, { signal, ...init }: RequestInit) {
   useProxyOfEnvironment()

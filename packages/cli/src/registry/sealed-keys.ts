@@ -21,7 +21,7 @@ export function toKeyLines({ sealed, secretKey }: { sealed: SealedKeys; secretKe
   ]
 }
 
-/** Explains the new epoch to the operator: mirrors of the registry pause until it is accepted. */
+/** Explains the new epoch to the operator: mirrors of the registry pause until their operators accept the epoch. */
 export function toEpochLines(epoch: number): string[] {
   return [
     `A new epoch begins: ${epoch}. Mirrors of this registry pause until their operators resume them with --accept epoch.`,

@@ -49,8 +49,8 @@ function readKeyFile(file: string): string | undefined {
 }
 
 /**
- * Creates the file atomically, also if the disk is full or the process is killed: half a key would make all stored API
- * keys unreadable.
+ * Creates the key file atomically, also if the disk is full or the process is killed: half a key would make all stored
+ * API keys unreadable.
  */
 function makeKeyFile(file: string): string {
   const written = `${randomBytes(secretKeyBytes).toString('base64')}\n`
@@ -79,8 +79,8 @@ function writeNew(file: string, written: string): void {
 }
 
 /**
- * Returns false if another process created the file first: its key is used. On file systems without hard links the file
- * is created exclusively.
+ * Gives the partial file the name of the key file. Returns false if another process created the key file first: its key
+ * is used. On file systems without hard links the key file is created exclusively.
  */
 function placeKeyFile(partial: string, file: string): boolean {
   try {

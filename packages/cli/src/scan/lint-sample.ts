@@ -38,7 +38,8 @@ export interface Linted {
   readonly publishable: boolean
   readonly warnings: readonly Warning[]
   /**
-   * Entries of the skill's folder or archive that a publish omits. `changed`: those that it stores with other content.
+   * Entries of the skill's folder or archive that a publish omits. `changed`: entries that a publish stores with other
+   * content.
    */
   readonly omitted: readonly PathReason[]
   readonly changed: readonly PathReason[]
@@ -89,7 +90,10 @@ export async function lintSample(
   }
 }
 
-/** Faults of the test cases, and results of runs, which are no part of a skill. Their lines are not those of SKILL.md. */
+/**
+ * Warnings about faulty test cases, and about results of runs, which are no part of a skill. The warnings have no
+ * line number, because line numbers refer to SKILL.md.
+ */
 function warnOfCases(files: Sample['files']): Warning[] {
   const { problems } = readEvalCases(files.map((file) => ('bytes' in file ? file : { path: file.path })))
   const results = files.find(({ path }) => path.startsWith('evals/results/'))
@@ -101,14 +105,15 @@ function warnOfCases(files: Sample['files']): Warning[] {
   ]
 }
 
-/** What a publish would refuse, in the same words. */
+/** What a publish would refuse, with the messages of the publish. */
 function listRefusals(
   parsed: ParsedSkillMd,
   files: Sample['files'],
   selected: Awaited<ReturnType<typeof selectFolder>> | undefined,
 ): Warning[] {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
-  // A sample has no files above the limits, and no links to files of the skill, which a publish stores as files.
+  // Check the selected files: a sample has no files above the limits, and no links to files of the skill, which a
+  // publish stores as files.
   const sized = selected?.files.map(({ path, entry }) => ({ path, size: entry.size }))
   return [
     // A faulty name gets one warning, with the name to use, and no second one about the open format.

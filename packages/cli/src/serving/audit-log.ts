@@ -70,7 +70,7 @@ export async function followAudit(
   }
 }
 
-/** Standard output has no position: it begins with the entries that are new. */
+/** Writes entries to standard output, which has no stored position: only entries that are made after the start. */
 function toStandardOutput({ io }: Arguments): Target {
   return {
     last: 'end',
@@ -84,7 +84,10 @@ function toStandardOutput({ io }: Arguments): Target {
 
 const Position = v.object({ seq: v.number(), id: v.string() })
 
-/** The file is opened for each batch, so that it may be renamed at any time; its position is in a second file. */
+/**
+ * Appends entries to a file, which is opened for each batch, so that it may be renamed at any time. The position in the
+ * audit log is in a second file.
+ */
 function toFile(path: string): Target {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new UsageError(`${toOneLine(path)} is not a file. Pass a file to --audit-log, or - for standard output.`)
@@ -99,7 +102,7 @@ function toFile(path: string): Target {
           await file.appendFile((await endsInLine(file, size)) ? `\n${lines}` : lines)
           await file.sync()
         } catch (error) {
-          // A full disk may have stored a part: the next attempt writes the whole.
+          // A full disk may have stored a part of the lines: the next attempt writes all of them.
           await file.truncate(size)
           throw error
         }

@@ -94,7 +94,10 @@ export const settings = {
 
 type Values = Arguments['options']
 
-/** Settings of which only one counts: one from the command line or the environment replaces all of them in the file. */
+/**
+ * Settings of which only one counts: if the command line or the environment sets one, all of them in the file are
+ * ignored.
+ */
 const alternatives = [
   ['data', 'database-url'],
   ['metrics-token', 'metrics-token-file'],
@@ -109,8 +112,8 @@ interface Configured<T> {
 }
 
 /**
- * Calls `read` with the arguments and, for `options` that neither they nor the environment set, the settings of the
- * configuration file. Throws {@link UsageError}; the error of a setting names the file and the setting.
+ * Calls `read` with the arguments and, for `options` that neither the arguments nor the environment set, the settings
+ * of the configuration file. Throws {@link UsageError}; the error of a setting names the file and the setting.
  */
 export async function withConfigFile<T>(
   given: Arguments,

@@ -23,7 +23,9 @@ export function withVariables(options: Options): Options {
 
 const toEnv = (option: string): string => `SKILLSTEAD_${option.toUpperCase().replaceAll('-', '_')}`
 
-/** The host under which this machine reaches a node, in the form of a URL: no client can connect to a wildcard. */
+/**
+ * The host under which this machine reaches a node, in the form of a URL: no client can connect to a wildcard address.
+ */
 export function toReachableHost(host = '127.0.0.1'): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (!isIPv6(host)) return host

@@ -12,7 +12,9 @@ export const mailOptions: Options = {
 
 const timeoutMs = 30_000
 
-/** Sends notices through the mail server of the options. Throws {@link UsageError} for incomplete or invalid ones. */
+/**
+ * Sends notices through the mail server of the options. Throws {@link UsageError} for incomplete or invalid options.
+ */
 export function toMailer(given: Arguments): Mailer | undefined {
   const [url, from, publicUrl] = ['smtp-url', 'mail-from', 'public-url'].map((name) => textOption(given, name))
   if (url === undefined && from === undefined) return undefined

@@ -110,7 +110,7 @@ function isPortTaken(error: unknown): error is Error {
   return error instanceof Error && readErrorCode(error) === 'EADDRINUSE'
 }
 
-/** Creates the mirror of a node, before the node listens. After its start it syncs upstreams on schedule. */
+/** Creates the mirror of a node, before the node listens. A started mirror syncs upstreams on schedule. */
 async function createNodeMirror(registry: Registry, given: Arguments, { warn }: Output): Promise<Mirror> {
   const logger = flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined
   return createMirror(registry, {

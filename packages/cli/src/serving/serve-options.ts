@@ -258,13 +258,13 @@ function toBound(part: string): [keyof ConnectionLimits, number] {
   return [limit, Number(number) * unit]
 }
 
-/** The metrics token of the options. Throws {@link UsageError} for a file without one. */
+/** The metrics token of the options. Throws {@link UsageError} for a file without a token. */
 function toMetricsToken(given: Arguments): string | undefined {
   const file = textOption(given, 'metrics-token-file')
   return file === undefined ? textOption(given, 'metrics-token') : readSecretFile(file, 'metrics token')
 }
 
-/** The embeddings service. Throws {@link UsageError} for an incomplete or invalid one. */
+/** The embeddings service. Throws {@link UsageError} for incomplete or invalid options. */
 function toEmbeddings(given: Arguments): RegistryOptions['embeddings'] {
   const [url, model, file] = ['url', 'model', 'key-file'].map((name) => textOption(given, `embeddings-${name}`))
   const timeoutMs = wholeNumberOption(given, 'embeddings-timeout', 'number of milliseconds', [1, 99_999])

@@ -32,7 +32,7 @@ export function toLocalSignIn(given: Arguments): boolean {
   return !isOff
 }
 
-/** Creates the sign-in of a node; undefined, and nothing of it is loaded, without settings. Throws {@link UsageError}. */
+/** Creates the sign-in of a node. Without settings, returns undefined and loads no code. Throws {@link UsageError}. */
 export async function createNodeSignIn(
   registry: Registry,
   given: Arguments,

@@ -5,8 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The value of an environment variable without the white space that files, editors and stores of secrets leave around
- * it; undefined if that is empty.
+ * The value of an environment variable without surrounding white space, which files, editors and stores of secrets may
+ * add; undefined if it is empty, or if Kubernetes set it for a Service.
  */
 export function readVariable(env: Environment, name: string): string | undefined {
   return isServiceLink(env, name) ? undefined : env[name]?.trim() || undefined

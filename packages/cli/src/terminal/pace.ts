@@ -17,7 +17,7 @@ interface Pace {
   readonly secondsLeft: number | undefined
 }
 
-/** The shortest time for an estimate, in milliseconds: estimates from less are unreliable. */
+/** The shortest time for an estimate, in milliseconds: estimates from a shorter time are unreliable. */
 const measureMs = 2_000
 
 /** Returns a function that extrapolates the pace from the progress since the first report of a phase. */

@@ -3,7 +3,7 @@ import type { Output } from './output.ts'
 
 /** The progress of a long command. */
 export interface ProgressBar<Parts extends object> {
-  /** Default for `total`: as before. */
+  /** Default for `total`: the previous total. */
   update(value: number, parts?: Parts, total?: number): void
   stop(): void
 }

@@ -19,10 +19,7 @@ export function hasColours(stream: OutputStream, env: Environment): boolean {
   return stream.isTTY === true && (stream.getColorDepth?.(env) ?? 1) > 1
 }
 
-/**
- * Renders lines for a stream: in colour if it shows colours. `clean` removes terminal control
- * characters.
- */
+/** Renders lines for a stream: in colour if the stream shows colours. `clean` removes terminal control characters. */
 export function createRender(stream: OutputStream, env: Environment, clean: (text: string) => string) {
   const isColoured = hasColours(stream, env)
   return (line: Line): string => {

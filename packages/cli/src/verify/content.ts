@@ -19,7 +19,7 @@ export async function readContentAt(path: string, { whole = false } = {}): Promi
   return [{ path: 'SKILL.md', bytes: readBounded(path, limits.fileBytesMax) }]
 }
 
-/** All files of a zip under their names in it. None are skipped, so that added files are detected. */
+/** All files of a zip under their names in the zip. No file is skipped, so that added files are detected. */
 export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> {
   const problems: { path: string; message: string }[] = []
   const files = await readZip(bytes, { keep: (name) => name, problems })
@@ -29,7 +29,8 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 
 /**
  * Reads all files of a folder. Links are refused, not skipped: an agent that reads the folder would follow them. Files
- * have no `executable` where the file system has no modes: it then shows all files as executable, SKILL.md too.
+ * have no `executable` where the file system has no modes: such a file system shows all files as executable, SKILL.md
+ * too.
  */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
@@ -49,7 +50,7 @@ function readContentFolder(folder: string, without: ReadonlySet<string>): Conten
   return hasModes ? files : files.map(({ path, bytes }) => ({ path, bytes }))
 }
 
-/** Do not read a file that is larger than a version can be. */
+/** Reads a file. Throws if the file is larger than `bytesMax`. */
 function readBounded(path: string, bytesMax: number): Uint8Array {
   const { size } = statSync(path)
   if (size > bytesMax) throw new Error(`${path} is too large: ${size} bytes, at most ${bytesMax} are allowed.`)

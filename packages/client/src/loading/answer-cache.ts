@@ -18,7 +18,10 @@ export interface AnswerCache {
   clear(): void
 }
 
-/** Caches up to `answersMax` responses of together `charactersMax` characters. Drops the least recently used first. */
+/**
+ * Caches at most `answersMax` responses, with at most `charactersMax` characters in total. Drops the least recently
+ * used responses first.
+ */
 export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000 } = {}): AnswerCache {
   const cached = new Map<string, { answer: CachedAnswer; characters: number }>()
   let total = 0
@@ -40,7 +43,7 @@ export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000
     put(key, answer) {
       const former = cached.get(key)
       drop(key)
-      // The output of a revalidated response is the same object, and need not be measured again.
+      // A revalidated response (304) keeps its output object, which need not be measured again.
       const measured = former?.answer.output === answer.output ? former?.characters : undefined
       const characters = measured ?? key.length + JSON.stringify(answer.output).length
       if (characters > charactersMax) return

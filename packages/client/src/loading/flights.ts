@@ -14,7 +14,7 @@ export interface Flights<T> {
    * caller; the work is aborted when no caller awaits it any more.
    */
   join(key: string, signal: AbortSignal | undefined, start: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Prevents further callers from joining work in progress. */
+  /** Lets later callers start their own work instead of joining work in progress. */
   clear(): void
 }
 

@@ -6,17 +6,20 @@ import { createFlights } from './flights.ts'
 interface Answered {
   readonly output: unknown
   readonly etag?: string
-  /** Whether the cached response is still current. */
+  /** Whether the registry reports that the cached response is current (304). */
   readonly isUnchanged?: boolean
 }
 
 /** A cacheable request to a registry. */
 export interface Question {
   readonly key: string
-  /** The skill or search of the request. If the registry refuses it, all cached responses about it are dropped. */
+  /**
+   * The skill or search of the request. If the registry refuses the request, all cached responses with this subject are
+   * dropped.
+   */
   readonly subject: string
   readonly ttlMs: number
-  /** The response to use if no response is cached under `key`. */
+  /** The response to use if no response is cached under `key`, such as a higher level of the same skill. */
   readonly spare?: CachedAnswer
   /** Sends the request, without retries if a cached response is available. Throws for an invalid response. */
   ask(cached: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
@@ -45,7 +48,10 @@ export interface KeptAnswers {
 
 /** Statuses by which a registry refuses a skill: cached responses about it must not be used any more. */
 const refusals: ReadonlySet<number> = new Set([401, 403, 404, 410, 451])
-/** The pause between requests to an unavailable registry: without it each call would wait for its timeout. */
+/**
+ * Limits of the pause between requests to an unavailable registry, in milliseconds: without the pause, each call would
+ * wait for its timeout.
+ */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 
 /** Caches responses in memory. Use one cache per registry and caller, because responses may be private. */

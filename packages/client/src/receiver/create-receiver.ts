@@ -10,7 +10,7 @@ export interface ReceiverOptions {
   readonly secret: string | readonly string[]
   /** Accepted difference between the time of a signature and now, in seconds. Default: 300. */
   readonly toleranceSeconds?: number
-  /** Current time in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. Default: the system clock. */
   readonly now?: () => number
   /** The store of handled event ids. Default: the last 10,000 in memory. */
   readonly seen?: Seen
@@ -25,7 +25,7 @@ export interface ReceiverOptions {
   readonly serviceSignatureAlone?: boolean
 }
 
-/** The raw body of a request. A body that was parsed and serialized again has another signature. */
+/** The raw body of a request: the signature does not match a body that was parsed and serialized again. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer
 
 /** Receives the deliveries of a webhook. */
@@ -36,9 +36,9 @@ export interface Receiver {
    */
   verify(headers: WebhookHeaders, body: WebhookBody): Promise<WebhookEvent>
   /**
-   * Verifies a delivery and handles its event once; returns whether the event was new. While this process handles the
-   * event, a duplicate waits for the handler and fails with it: no delivery is confirmed before its event was handled.
-   * Errors of the handler are rethrown.
+   * Verifies a delivery and handles its event once; returns whether the event was new. A duplicate that arrives during
+   * the handling waits for the handler, and fails if the handler fails: no delivery is confirmed before its event was
+   * handled. Errors of the handler are rethrown.
    */
   receive(headers: WebhookHeaders, body: WebhookBody, handle: WebhookHandler): Promise<boolean>
   /**
@@ -164,7 +164,10 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   }
 }
 
-/** Chunks are copied into one buffer: a body may arrive byte by byte, and a stored chunk takes a hundred bytes. */
+/**
+ * Copies the bytes into a longer buffer. Chunks are collected in one buffer, because a body may arrive byte by byte,
+ * and each stored chunk takes a hundred bytes.
+ */
 function growBuffer(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(length)
   larger.set(bytes)

@@ -5,7 +5,9 @@ import type { WebhookEvent } from '@skillstead/protocol'
  */
 export type WebhookHandler = (event: WebhookEvent) => unknown
 
-/** Maximum number of event ids in memory whose claims an unavailable store could not release. */
+/**
+ * Maximum number of remembered event ids whose claims an unavailable store could not release; the oldest id is dropped.
+ */
 const owedMax = 10_000
 
 /**
@@ -37,7 +39,10 @@ export function createHandling(seen: Seen): (event: WebhookEvent, handle: Webhoo
     return true
   }
 
-  /** Remembers a claim that cannot be released now: the next delivery would otherwise be treated as a duplicate. */
+  /**
+   * Releases the claim of an id. If the store fails, the id stays in `owed`: the next delivery would otherwise be
+   * treated as a duplicate.
+   */
   async function releaseClaim(id: string): Promise<void> {
     owed.add(id)
     if (owed.size > owedMax) owed.delete(owed.values().next().value!)

@@ -95,7 +95,7 @@ function toMalformedError(message: string, cause?: unknown): WebhookError {
   return new WebhookError('malformed', message, { cause })
 }
 
-/** The headers of a request: those of fetch, or a record such as Node's with names in any case. */
+/** The headers of a request: those of fetch, or a record with names in upper or lower case, such as that of Node. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A header by its lower-case name; undefined if it is missing or empty. */
@@ -116,7 +116,7 @@ function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
   return typeof headers.get === 'function'
 }
 
-/** Joins the values of a repeated header, which gives an invalid value or a longer list of signatures. */
+/** Joins the values of a repeated header: the result is an invalid value, or a longer list of signatures. */
 function joinHeaderValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return found.flatMap(([, value]) => value ?? []).join(' ')

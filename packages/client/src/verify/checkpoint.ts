@@ -74,7 +74,7 @@ export function verifyCheckpoint(note: string, keys: readonly string[]): Verifie
   throw new VerificationError('checkpoint', sentence)
 }
 
-/** Ignores unknown lines and lines with a key that did not sign: a given key already signed the checkpoint. */
+/** The listed keys that signed the note. Other lines are ignored, because the signature of a given key suffices. */
 function readEndorsedKeys(note: SignedNote, origin: string): string[] {
   const lines = note.text.split('\n').filter((line) => line.startsWith(keyLine))
   const keys = [...new Set(lines.map((line) => line.slice(keyLine.length)))]

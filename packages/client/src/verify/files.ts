@@ -21,7 +21,7 @@ export function toContentDigest(files: readonly ContentFile[]): string {
   return toListDigest(files.map(toManifestFile), 'content')
 }
 
-/** Like {@link toContentDigest}, for a list of files. `part` is the part of the error for an invalid path. */
+/** Like {@link toContentDigest}, for a list of files. `part`: the part that the error for an invalid path names. */
 export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart): string {
   // A path with a line break would be two files in the digest, but one file when unpacked.
   const wrong = files.find(({ path }) => /\p{Cc}/u.test(path) || !path.isWellFormed())

@@ -61,7 +61,7 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
 
 /**
  * Verifies that a log was only appended to since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror needs only
- * the stored older checkpoint, a verified new one and the proof.
+ * the stored older checkpoint, a verified new checkpoint and the proof.
  *
  * @throws {VerificationError} if the log is not append-only, which means that its history was rewritten.
  */

@@ -8,7 +8,7 @@ import { FullName } from '../ui/skill-list.tsx'
 const tones: readonly Tone[] = ['plain', 'good', 'fair', 'bad']
 const colours = 'page raised text faint line strong-line accent soft-accent good soft-good fair soft-fair bad soft-bad'
 
-/** All tokens and parts on one page, for authors of pages: DESIGN.md of this package. */
+/** All tokens and parts on one page, for authors of pages; DESIGN.md of this package explains them. */
 export default function ComponentsPage() {
   return (
     <Page title="Components" aside={<button type="button">Main action</button>}>

@@ -17,7 +17,7 @@ export function decodeEscapes(text: string): string {
   }
 }
 
-/** The line of a Markdown text that a fragment links to: a heading, or a number as in `L12`; undefined for others. */
+/** The line of a Markdown text that a fragment links to: a heading, or a number as in `L12`; otherwise undefined. */
 export function findFragmentLine(text: string, fragment: string): number | undefined {
   const line = /^L(\d{1,7})\b/.exec(fragment)?.[1]
   if (line !== undefined) return Number(line)

@@ -16,7 +16,7 @@ export default function Chart(props: { days: readonly string[]; series: readonly
   useEffect(() => {
     const element = holder.current!
     const colours = getComputedStyle(element)
-    // Functions, because the scheme of colours may change while the chart is shown.
+    // The colours are functions, because the colour scheme may change while the chart is shown.
     const toStroke = (name: string) => () => colours.getPropertyValue(name).trim()
     const axis = { stroke: toStroke('--text'), grid: { stroke: toStroke('--line'), width: 1 } }
     const strokes = ['--accent', '--fair']

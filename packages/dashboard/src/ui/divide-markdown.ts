@@ -6,7 +6,8 @@ interface MarkdownPiece {
 
 const pieceCharacters = 1_500
 /**
- * Maximum sizes of a block and a table: parsing a malicious paragraph takes quadratic time, parsing a table does not.
+ * Maximum characters of a block and of a table that are rendered: parsing a malicious paragraph takes quadratic time,
+ * parsing a table does not.
  */
 const blockCharactersMax = 5_000
 const tableCharactersMax = 40_000

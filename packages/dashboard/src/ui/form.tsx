@@ -44,7 +44,7 @@ export function onlyFilled(fields: Fields): Fields {
 export function Form<Result>(props: {
   action?: Pick<Action<Fields>, 'run' | 'busy' | 'done' | 'error'>
   work?: (fields: Fields) => Promise<Result>
-  /** What is shown in place of the form after success, until it calls `close`. */
+  /** What is shown in place of the form after success, until `close` is called. */
   answer?: (result: Result, close: () => void) => ComponentChildren
   submit: string
   /** The message after success, if the page does not show the result itself. */

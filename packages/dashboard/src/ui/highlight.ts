@@ -2,9 +2,12 @@ import type { CodePart, HighlightAnswer, HighlightOrder } from './highlight-work
 // oxlint-disable-next-line import/default -- the bundler makes this module
 import workerUrl from './highlight-worker.ts?worker&url'
 
-/** Larger texts stay plain. */
+/** Maximum number of characters of a text that is highlighted; a longer text stays plain. */
 const charactersMax = 200_000
-/** A text that takes longer was made to be slow: its worker is ended, and it stays plain. */
+/**
+ * Maximum time for highlighting a text. A slower text was made to be slow: its worker is ended, and the text stays
+ * plain.
+ */
 const answerMs = 2000
 
 /** See https://w3c.github.io/trusted-types/dist/spec/. Missing in some browsers, and in TypeScript's types. */

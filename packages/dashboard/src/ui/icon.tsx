@@ -18,9 +18,7 @@ export const Icon = ({ of }: { of: IconNode }) => (
   </svg>
 )
 
-/**
- * The operator's logo; by default a house with lines of text in it, as in the icon of the window, `icon.svg`.
- */
+/** The operator's logo; by default a house with lines of text in it, as in the icon of the window, `icon.svg`. */
 export function Logo() {
   if (site.logo) return <img class="logo" src={site.logo} alt="" />
   return (

@@ -78,8 +78,8 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // The title of the page is its only first-level heading, so all others move one level down. Those of a guide stay:
-    // its title is not part of the text.
+    // The title of the page is its only first-level heading, so all headings of a text move one level down. Headings of
+    // a guide stay, because the title of the guide is not part of the text.
     heading({ tokens, depth }: Tokens.Heading) {
       const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
@@ -205,7 +205,7 @@ function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targ
   try {
     return sanitiseHtml(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
-    // Nested deeper than the stack allows.
+    // The text is nested deeper than the stack allows.
     return sanitiseHtml(toPlainPiece(text))
   } finally {
     targetsNow = undefined
@@ -249,7 +249,8 @@ function scrollToAnchor(): void {
 }
 
 /**
- * The table of contents. Before the headings are known, its space is reserved if the source seems to have enough.
+ * The table of contents. Before the headings are known, its space is reserved if the source seems to have enough
+ * headings.
  */
 function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
   const seeming = useMemo(() => countHeadingLines(source), [source])

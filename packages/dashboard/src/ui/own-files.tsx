@@ -7,8 +7,9 @@ import { toShareHeaders } from '../share-link.ts'
 import { Outcome, useAction } from './form.tsx'
 
 /**
- * Whether the browser may request a file of the API itself: for a visitor without a share link for its skill. Its
- * own requests send neither the session nor the token of a share link, so otherwise the page reads the file.
+ * Whether the browser itself may request a file of the API: only for a visitor without a share link for the skill of
+ * the file. The requests of the browser send neither the session nor the token of a share link, so in other cases the
+ * page reads the file.
  */
 const isOpen = (path: string): boolean => isVisitor() && Object.keys(toShareHeaders(nodePath + path)).length === 0
 
@@ -38,7 +39,7 @@ export function Download({ path, name, children }: { path: string; name: string;
     const link = Object.assign(document.createElement('a'), { download: name })
     link.href = URL.createObjectURL(await readFile(path))
     link.click()
-    // Not at once, because the browser reads the URL when the download begins.
+    // The URL is revoked later, because the browser reads it when the download begins.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   }, true)
   return (

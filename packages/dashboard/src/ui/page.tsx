@@ -66,7 +66,7 @@ export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (d
   )
 }
 
-/** Stands for content that is not there yet. */
+/** A placeholder for content that is not loaded yet. */
 export const Loading = () => (
   <p class="loading" role="status">
     Loading…

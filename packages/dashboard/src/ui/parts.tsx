@@ -7,7 +7,7 @@ import { addresses } from '../addresses.ts'
 import type { CodePart } from './highlight-worker.ts'
 import { Icon } from './icon.tsx'
 
-/** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
+/** A relative time, with the exact time as its title; optionally after a verb, such as `published`. */
 export function Time({ at, verb, faint }: { at: string; verb?: string; faint?: boolean }) {
   if (verb !== undefined) {
     return (
@@ -206,7 +206,7 @@ export const By = ({ name }: { name: string }) => (
   </span>
 )
 
-/** Paths with a reason for each, below a title; empty without them. */
+/** Paths with a reason for each, below a title; nothing without paths. */
 export function Reasons({ title, of }: { title: string; of: readonly { path: string; reason: string }[] }) {
   if (of.length === 0) return null
   return (

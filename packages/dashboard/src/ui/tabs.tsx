@@ -42,7 +42,7 @@ export const Views = (props: { views: readonly Tab[]; children?: ComponentChildr
 
 type Area = readonly [href: string, title: string, ...unknown[]]
 
-/** The tabs of an area. The first matches its own address only, the others also the addresses below them. */
+/** The tabs of an area. The first tab matches its own address only, each other tab also the addresses below its own. */
 export function AreaTabs({ label, pages }: { label: string; pages: readonly Area[] }) {
   const { path } = useLocation()
   const [[root] = []] = pages

@@ -64,7 +64,7 @@ const metadataFields = {
   license: v.optional(readableText(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
-  /** The owning organisation, so that only its members see an `internal` skill; empty: all users of the node again. */
+  /** The owning organisation, if only its members may see an `internal` skill; empty: all users of the node. */
   organisation: v.optional(v.union([v.literal(''), Username])),
   deprecated: v.optional(Flag),
   deprecationMessage: v.optional(readableText(1000, 0)),

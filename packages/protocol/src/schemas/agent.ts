@@ -3,7 +3,7 @@ import { Widens } from './access.ts'
 import { Count, Id, Term, Timestamp, Version, boundedText } from './fields.ts'
 import { Recalled, Skill } from './skill.ts'
 
-/** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
+/** A platform name, which is normalised: `VSCode` becomes `vscode`, and `Claude Code` becomes `claude-code`. */
 export const PlatformId = v.pipe(
   v.string(),
   v.transform(toPlatformName),
@@ -112,11 +112,11 @@ export const HeartbeatResult = v.object({
        * they are unknown.
        */
       widens: v.nullable(Widens),
-      /** The version than which the latest version does worse in evaluations by users; only for `outdated`. */
+      /** A lower version that does better in evaluations by users than the latest version; only for `outdated`. */
       worseThan: v.optional(Version),
     }),
   ),
-  /** Names that do not exist or that the caller may not see. */
+  /** Names in the request of skills that do not exist or that the caller may not see. */
   unknown: v.array(v.string()),
   /** Best first; scores are from 0 to 1. */
   recommendations: v.array(

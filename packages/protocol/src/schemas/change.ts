@@ -3,7 +3,7 @@ import { Count, Version } from './fields.ts'
 import { Security, severities, signals } from './security.ts'
 
 const ChangeFinding = v.object({
-  /** Stable, kebab-case: `gains-secrets`, `removes-safeguards`, ... */
+  /** The id of the rule, which is stable and in kebab-case: `gains-secrets`, `removes-safeguards`, ... */
   ruleId: v.string(),
   severity: v.picklist(severities),
   signal: v.picklist(signals),

@@ -14,8 +14,8 @@ const max = {
 } as const
 
 /**
- * The name of a program or model. It is in a permanent log entry that agents read, so it must not contain sentences in
- * other scripts or invisible characters.
+ * The name of a program or model. Only ASCII characters are allowed: agents read the name in a permanent log entry, and
+ * other scripts or invisible characters could hide instructions.
  */
 export const ProgramName = v.pipe(
   v.string(),
@@ -73,7 +73,7 @@ export const evaluationResult = {
   signature: v.optional(SshSignature),
 }
 
-/** The runs of a result. */
+/** The numbers of cases and runs of a result. */
 interface ResultRuns {
   readonly cases: number
   readonly withSkill: { readonly runs: number }
@@ -95,7 +95,7 @@ export type EvaluationResult = v.InferOutput<typeof EvaluationResult>
 /** A result that a user posted for a version. A new result of the same user for the version replaces it. */
 export const Evaluation = v.object({
   author: v.object({ username: v.string() }),
-  /** The identity of CI that posted the result, if one did. */
+  /** The CI identity that posted the result; absent if a user did. */
   identity: v.optional(PublisherIdentity),
   /** Whether the author could publish the skill when the result was posted. */
   byOwner: v.boolean(),
@@ -114,7 +114,7 @@ const Rate = v.object({ rate: Share, low: Share, high: Share })
 
 /**
  * How a version does compared with a lower version. `better` and `worse` need an interval of the difference that
- * excludes 0, and most users who measured both versions must have found the same.
+ * excludes 0, and the agreement of most users who measured both versions.
  */
 export const evaluationChanges = ['better', 'worse', 'same'] as const
 
@@ -136,7 +136,10 @@ export const EvaluationSummary = v.object({
   withoutSkill: v.optional(Rate),
   /** How much more often a run passes with the skill, by the users who measured with and without it. */
   effect: v.optional(v.object({ value: Difference, low: Difference, high: Difference })),
-  /** The lower end of the effect without the results of those who may publish the skill, but with those of their CI. */
+  /**
+   * The lower end of the effect, without the results of users who may publish the skill. Results of their CI jobs
+   * count.
+   */
   effectLow: v.optional(Difference),
   /**
    * The next lower offered version that the same users measured, with the same model and number of cases. Needs at

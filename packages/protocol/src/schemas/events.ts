@@ -18,7 +18,7 @@ const AgentReviewer = v.object({
   authenticated: v.boolean(),
 })
 
-/** The data of each event, by the event name in a subscription (docs/api.md#events, and those of mirrors). */
+/** The data of each event, also of the events of mirrors, by the event name in a subscription (docs/api.md#events). */
 const eventSchemas = {
   /** A version was published. */
   'skill.published': v.object({

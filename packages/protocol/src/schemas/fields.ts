@@ -40,8 +40,8 @@ export const Username = v.pipe(
 )
 
 /**
- * A skill in a path or a list: `owner/name`, or a short name: the caller's own skill of that name, or the first public
- * one.
+ * A skill in a path or a list: `owner/name`, or a short name, which means the caller's own skill of that name, or else
+ * the first public skill.
  */
 export const SkillRef = boundedText(128)
 

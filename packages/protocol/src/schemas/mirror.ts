@@ -64,7 +64,7 @@ const MirrorReport = v.object({
   /** The first hundred refusals; `refusedTotal` counts all. */
   refused: v.array(Refusal),
   refusedTotal: Count,
-  /** The first hundred entries of skills that were omitted, and that were stored with changed content. */
+  /** The first hundred files that were left out of skills (`omitted`), or stored with changed content (`changed`). */
   omitted: v.array(PathReason),
   changed: v.array(PathReason),
   removed: Count,

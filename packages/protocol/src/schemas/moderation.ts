@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Id, Timestamp } from './fields.ts'
 
-/** The states of a skill that administrators decide. */
+/** The moderation states that administrators can set for a skill. */
 export const moderationStates = ['shown', 'flagged', 'hidden'] as const
 /** The kinds of reports: reports by users, and appeals by owners. */
 export const reportKinds = ['report', 'appeal'] as const

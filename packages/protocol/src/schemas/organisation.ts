@@ -34,7 +34,7 @@ export type Member = v.InferOutput<typeof Member>
 export const Team = v.object({
   name: v.string(),
   members: v.array(v.string()),
-  /** Skills by short name. Those that the caller may not see are left out. */
+  /** Skills by short name. Skills that the caller may not see are left out. */
   skills: v.array(v.object({ name: v.string(), role: TeamRole })),
 })
 /** A team, which has a role on some skills of its organisation. */

@@ -15,7 +15,7 @@ const RequiredSkill = v.object({
 
 const names = v.array(v.string())
 
-/** The requirements in the frontmatter of a skill. `a | b` in `commands` means one of both commands. */
+/** The requirements in the frontmatter of a skill. `a | b` in `commands` means that either command suffices. */
 export const Requires = v.object({ skills: v.array(RequiredSkill), commands: names, mcpServers: names, env: names })
 export type Requires = v.InferOutput<typeof Requires>
 

@@ -24,7 +24,7 @@ type Entries<Schemas extends typeof parameters | typeof values> = {
 
 function toFilterEntries<Schemas extends typeof parameters | typeof values>(schemas: Schemas): Entries<Schemas> {
   const entries = Object.entries(searchFilters).map(([name, { kind }]) => [name, schemas[kind]])
-  // TypeScript does not follow the names through `fromEntries`.
+  // The cast restores the names of the fields, which TypeScript loses in `fromEntries`.
   return Object.fromEntries(entries) as Entries<Schemas>
 }
 

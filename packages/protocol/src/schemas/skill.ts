@@ -68,7 +68,10 @@ export type SearchFacets = v.InferOutput<typeof SearchFacets>
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
-  /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
+  /**
+   * Set if words of the query, completions, or skills with frequent words were left out to limit the cost of the
+   * search.
+   */
   partial: v.optional(v.literal(true)),
   /**
    * Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters.
@@ -117,7 +120,7 @@ export const SkillVersion = v.object({
   security: v.nullable(Security),
   access: Access,
   widens: v.nullable(Widens),
-  /** Null for a version without a lower or earlier version, and until the two versions were compared. */
+  /** Null without a lower or earlier version to compare with, and until the two versions were compared. */
   change: v.nullable(Change),
   /** Null if no external service was asked, or if it did not respond. */
   opinion: v.nullable(Opinion),

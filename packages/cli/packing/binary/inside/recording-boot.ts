@@ -15,8 +15,8 @@ export const load = createLoader({ readCode, onScript: (name, script) => scripts
 if (isMainThread) process.once('exit', writeCodeCache)
 
 /**
- * Writes V8's code cache of each chunk. For chunks that ran, it includes the functions that were called; for others,
- * the result of compiling them.
+ * Writes V8's code cache of each chunk. The cache of a chunk that ran includes the functions that were called; the
+ * cache of any other chunk has only the result of compiling the chunk.
  */
 function writeCodeCache(): void {
   for (const key of getAssetKeys().filter((one) => one.startsWith('code/'))) {

@@ -9,7 +9,10 @@ const owner = {
   options: { user: { value: 'NAME', help: 'the owner of the keys, with --data' } },
 }
 
-/** What a key made by hand may do, and for how long: enough for a program, and harmless when it is forgotten. */
+/**
+ * The default scopes and lifetime of a key of `keys create`: enough for a program, and little risk if the key is
+ * forgotten.
+ */
 const safeKey = { scopes: ['read', 'publish'] satisfies Scope[], expiresInDays: '90' }
 
 /** Options of a new key. */

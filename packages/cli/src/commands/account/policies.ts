@@ -65,7 +65,7 @@ function toTestLines({ skills, tested }: Awaited<ReturnType<RegistryApi['testPol
   ]
 }
 
-/** What publishing each skill of a folder would do. */
+/** Reports what a publish of each skill of a folder for the organisation would do. */
 async function testFolder(
   api: RegistryApi,
   { organisation, folder, say }: { organisation: string; folder: string; say: Output['say'] },

@@ -20,7 +20,10 @@ function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files']
   return patch.slice(0, -1).split('\n')
 }
 
-/** On a terminal, escape control characters of untrusted text. In a file, leave the text unchanged. */
+/**
+ * Replaces control and invisible characters of untrusted text. Only for a terminal: a patch in a file must stay
+ * unchanged.
+ */
 function toPatchLine(line: string): string {
   return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }

@@ -118,7 +118,7 @@ function toWrittenLines({ path, skills, omitted }: WrittenPlugin): string[] {
  */
 function toPackMember({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)
-  // The pack may have a skill that the user does not see.
+  // A full name is not looked up: the pack may have a skill that the user does not see.
   if (name.includes('/')) return name
   const found = skills.filter(({ fullName }) => toShortName(fullName) === name)
   if (found.length === 1) return found[0]!.fullName

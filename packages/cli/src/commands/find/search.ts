@@ -55,7 +55,7 @@ export const commands = {
   }),
 }
 
-/** Reads the text to search for. Throws {@link UsageError} unless there is exactly one. */
+/** Reads the text to search for, from QUERY or --need. Throws {@link UsageError} for none or both. */
 async function readQuery({ words, options, io }: Arguments<readonly string[]>): Promise<string> {
   const need = options['need']
   if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')
@@ -79,8 +79,8 @@ async function readNeed(io: Arguments['io']): Promise<string> {
 }
 
 /**
- * The context from the options; undefined without any. File paths become relative, because absolute ones would reveal
- * details of this machine to the registry.
+ * The context from the options; undefined without such options. File paths become relative, because absolute paths
+ * would reveal details of this machine to the registry.
  */
 function toContext(given: Arguments<readonly string[]>): SearchContext | undefined {
   const [files, languages, installed] = ['files', 'languages', 'installed'].map((name) => listOption(given, name))
@@ -101,7 +101,7 @@ function toPassageLines({ description, match }: SearchResult['skills'][number]):
   return !passage || description.includes(passage) ? [] : [styled('faint', `  “${passage}”`)]
 }
 
-/** What to know before an install. */
+/** What a user should know before an install: a bad verdict, a deprecation, the effect in evaluations. */
 function toMarks({ securityScore, deprecated, effectLow }: SearchResult['skills'][number]): Line[] {
   const verdict = toScoreVerdict(securityScore)
   return [

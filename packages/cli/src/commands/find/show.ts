@@ -13,7 +13,7 @@ export const commands = {
     words: { NAME: 'name' },
     options: { version: { value: 'VERSION', help: 'the version to show. Default: the latest' } },
     show(skill) {
-      // Without a latest version, the response describes no version.
+      // Without a latest version, the response describes no version, so the newest recall is shown instead.
       const recalled =
         skill.recalled ?? (skill.latestVersion === '' ? findNewestRecall(skill.versions)?.recalled : undefined)
       const facts: [string, string][] = [

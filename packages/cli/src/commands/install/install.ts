@@ -100,8 +100,8 @@ async function installLocked(session: Session): Promise<Installed> {
 }
 
 /**
- * Asks the registries what was recalled since, which the cache and the lock do not know. If a registry is unavailable,
- * its last report decides whether its skills are installed.
+ * Asks the registries for recalls that the cache and the lock do not know yet. If a registry is unavailable, its last
+ * report decides whether its skills are installed.
  */
 async function askForRecalls(session: Session, locked: readonly [string, LockedSkill][]): Promise<void> {
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {

@@ -73,7 +73,7 @@ async function writeLockSbom(file: string, env: Environment): Promise<string> {
       continue
     }
     const bill = await toBill(content, { name, version, source })
-    // The lock has the names that were resolved.
+    // The lock has the full names of the required skills.
     const skills = Object.entries(requires).map(([required, range]) => ({ name: required, range }))
     bills.push({ ...bill, requires: { ...bill.requires!, skills } })
   }

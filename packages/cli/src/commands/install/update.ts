@@ -39,7 +39,7 @@ export const commands = {
   }),
 }
 
-/** A skill that was not updated because of what it, or another skill, requires. */
+/** A skill that was not updated because of its own requirements, or those of another skill. */
 interface Conflict {
   readonly fullName: string
   readonly version: string
@@ -75,8 +75,8 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
 }
 
 /**
- * The items of updates with the skills that they require. Where they conflict, as many as possible are chosen, so that
- * one conflict does not keep independent skills from updates. Throws the conflict if no update is possible.
+ * The items of updates with the skills that they require. If updates conflict, as many as possible are chosen, so that
+ * one conflict does not prevent independent updates. Throws the conflict if no update is possible.
  */
 async function addWithin(session: Session, api: RegistryApi, latest: readonly Item[], adding: Adding) {
   try {
@@ -114,7 +114,7 @@ async function addWithin(session: Session, api: RegistryApi, latest: readonly It
   }
 }
 
-/** Groups of skills that require one another or the same skills, in the installed version or in the new one. */
+/** Groups of skills that require one another or the same skills, in the installed or in the new version. */
 function toGroups({ skills }: Lock, items: readonly Item[]): Item[][] {
   let groups: { names: readonly string[]; items: Item[] }[] = []
   for (const item of items) {

@@ -82,8 +82,8 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
 }
 
 /**
- * Verifies a record and, if that fails, the content under its published names: copies of a folder of an owner's
- * repository lack the `.gitattributes` that shows where they come from.
+ * Verifies a record with its content and, if that fails, with the content under its published names: a copy of a folder
+ * of an owner's repository lacks the `.gitattributes` that marks a clone from a node.
  */
 function verifyContent(record: unknown, keys: readonly string[], content: readonly ContentFile[] | undefined) {
   const report = verifyProvenance(record, { keys, content })
@@ -104,7 +104,9 @@ function toPublished(file: ContentFile): ContentFile {
   return { ...file, path: fromPathInGit(file.path) }
 }
 
-/** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */
+/**
+ * Gets a record. Refuses a record of another skill, which would verify as well: scripts look at the exit code alone.
+ */
 async function getRecord(given: Arguments, api: RegistryApi, name: string): Promise<Provenance> {
   const [version, file] = [textOption(given, 'version'), textOption(given, 'save')]
   const record = await api.getProvenance({ name, version, evaluations: true })
@@ -118,7 +120,7 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Pins the keys; absent unless this is their first use. */
+  /** Pins the keys; present only on the first use of a node. */
   readonly remember?: () => void
 }
 

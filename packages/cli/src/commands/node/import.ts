@@ -110,7 +110,7 @@ export const commands = {
   }),
 }
 
-/** A line for each of the first skills or versions of a list, and one about the others. */
+/** A line for each of the first skills or versions of a list, and a line with the number of further entries. */
 function toListLines(what: string, list: readonly { readonly id: string; readonly reason: string }[]): string[] {
   const hidden = list.length - refusalsShownMax
   return [

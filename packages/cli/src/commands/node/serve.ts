@@ -7,7 +7,7 @@ import { withVariables } from '../../serving/listen-options.ts'
 import { serveOptions } from '../../serving/serve-options.ts'
 
 const { 'database-url': databaseUrl, ...folder } = storeOptions
-// The option does not take its value from DATABASE_URL, which counts only if nothing else names a registry.
+// --database-url does not take its value from DATABASE_URL, which counts only if nothing else names a registry.
 const options = { ...serveOptions, ...withVariables(folder), 'database-url': databaseUrl! }
 
 export const commands = {
@@ -16,7 +16,8 @@ export const commands = {
     options,
     run: (given, output) =>
       runNode(given, options, output, async (registry) => {
-        // Anyone who knows the setup code can create the first user, an administrator.
+        // Print the setup code only while it is needed: anyone who knows it can create the first user, an
+        // administrator.
         const { needed } = await localApi(registry, guest).getSetup()
         const setupCode = needed ? partsOf(registry).setup.code : undefined
         return {

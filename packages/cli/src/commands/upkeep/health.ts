@@ -43,13 +43,13 @@ async function toOwnUrl(given: Arguments): Promise<string> {
   return `${protocol}://${toReachableHost(textOption(given, 'host'))}:${port}`
 }
 
-/** Asks a node whether it is ready, without a proxy: the node is on this machine, or in its network. */
+/** Asks a node whether it is ready. Uses no proxy, because the node is on this machine or in the same network. */
 function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detail: string }> {
   const isLocal = isOwn || isLoopbackHost(url)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
   const fail = (detail: string) => resolve({ ready: false, detail })
-  // The certificate of a node has its public name, so a local one is not verified: nothing secret is sent, and only the
-  // status counts.
+  // The certificate of a node has its public name, so it is not verified for a local address: nothing secret is sent,
+  // and only the status counts.
   const options = { timeout: timeoutMs, signal: AbortSignal.timeout(timeoutMs), rejectUnauthorized: !isLocal }
   const agent = url.protocol === 'https:' ? new https.Agent() : new http.Agent()
   const request = (url.protocol === 'https:' ? https : http).get(url, { ...options, agent }, (response) => {

@@ -94,7 +94,7 @@ async function readSkill(folder: string): Promise<EvaluatedSkill> {
   return { name, digest: toVersionDigest(files), folder: resolve(dirname(item.id)), files }
 }
 
-/** The cases of a skill. Throws if any is faulty: a result without it would not be the one that its author meant. */
+/** The cases of a skill. Throws for a faulty case: a result without that case would not be what its author meant. */
 function readCases({ files, folder }: EvaluatedSkill): EvalCase[] {
   const { cases, problems } = readEvalCases(files)
   if (problems.length > 0) {
@@ -208,7 +208,10 @@ function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluat
   }
 }
 
-/** Writes the reports, and a list of the digests of all transcripts, as `sha256sum` does. Returns its digest. */
+/**
+ * Writes the reports, and a list of the digests of all transcripts, as `sha256sum` does. Returns the digest of the
+ * list.
+ */
 function writeReports(given: Arguments, report: EvalReport): string {
   const list = report.runs
     .map((run) => `${run.transcript.slice('sha256:'.length)}  ${toOneLine(toRunId(run))}\n`)

@@ -203,8 +203,8 @@ async function readArchivedDocument({ body, contentType }: NonNullable<Content['
 }
 
 /**
- * Says by a dry run that a version is not portable, while its author can still correct it. Shows the scan findings, and
- * throws if the verdict is dangerous.
+ * Checks the answer of the dry run before a publish. Reports a version that is not portable, while its author can still
+ * correct it. Shows the findings of a dangerous version, and throws unless the user accepts the version.
  */
 function refuseFound(given: Arguments, output: Output, { skill, version, created }: PublishAnswer): void {
   const name = `${skill.fullName}@${version.version}`

@@ -128,7 +128,7 @@ function toActive(given: Arguments): boolean | undefined {
   return flag(given, 'on') ? true : flag(given, 'off') ? false : undefined
 }
 
-/** Read the secret from a file: an argument would be visible in the process list and the shell history. */
+/** Reads the secret from a file: an argument would be visible in the process list and the shell history. */
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = textOption(given, 'secret-file')
   if (file === undefined) return undefined
@@ -169,7 +169,7 @@ async function awaitAttempt(
     await sleep(pollMs)
     const { deliveries } = await api.getWebhook({ id })
     const now = deliveries.find((delivery) => delivery.id === begun.id)
-    // The node lists only the newest deliveries, and this one is no longer among them.
+    // The node lists only the newest deliveries, and this delivery is no longer among them.
     if (!now) return begun
     if (now.status !== 'pending' || lastNumber(now) > lastNumber(begun)) return now
   }

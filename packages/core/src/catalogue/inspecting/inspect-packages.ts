@@ -99,9 +99,7 @@ async function inspectOrder(context: InspectionContext, items: readonly Inspecta
   })
 }
 
-/**
- * Copies bytes that are a view of a larger ArrayBuffer: the whole ArrayBuffer would be sent to the thread.
- */
+/** Copies bytes that are a view of a larger ArrayBuffer: the whole ArrayBuffer would be sent to the thread. */
 function copyFileBytes({ path, bytes }: PackageFile): PackageFile {
   return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
 }

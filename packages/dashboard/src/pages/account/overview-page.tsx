@@ -76,7 +76,7 @@ function OwnPicture() {
   return (
     <>
       <h2>Picture</h2>
-      {/* A new picture has the same address as the old one; the key makes the page read it. */}
+      {/* A new picture has the same address as the old picture; with another `key` the page loads it again. */}
       <Picture key={changes} class="avatar" path={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
       <div class="row">
         <label class="button">

@@ -147,7 +147,7 @@ const OneComment = ({ of, hasPlace }: { of: QuarantinedDetails['comments'][numbe
 /** A form for a comment on the version, on a file, or on a line of a file. */
 function CommentForm({ of, place }: { of: QuarantinedDetails; place: Place | undefined }) {
   const [sent, setSent] = useState(0)
-  // The form is below the lines.
+  // The form is below the lines of the file, so the focus moves to the form when the reviewer picks a line.
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
   }, [place])

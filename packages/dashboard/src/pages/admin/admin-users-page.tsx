@@ -82,7 +82,7 @@ export function UserAccessPage() {
     >
       <h2>API keys</h2>
       <KeyTable username={username} />
-      {/* Sessions appear after the keys, which would otherwise move them down. */}
+      {/* Sessions are shown after the keys, because keys that arrive later would move the sessions down. */}
       {!isReading && (
         <>
           <h2>Sessions</h2>

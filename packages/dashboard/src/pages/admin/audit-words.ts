@@ -1,4 +1,4 @@
-/** What was acted on, by the first parts of the action's name; other names are used as they are. */
+/** The words for what was acted on, by the first parts of the action's name. Other parts are used as they are. */
 const things: Readonly<Record<string, string>> = {
   agent: 'an agent',
   appeal: 'an appeal',
@@ -21,7 +21,7 @@ const things: Readonly<Record<string, string>> = {
   trust: 'CI jobs that publish',
 }
 
-/** What was done, by the last part of the action's name; other names are used as they are. */
+/** The words for what was done, by the last part of the action's name. Other parts are used as they are. */
 const verbs: Readonly<Record<string, string>> = {
   accept: 'accepted',
   add: 'added',

@@ -50,8 +50,8 @@ export const RefreshButton = ({ of }: { of: Pick<UseQueryResult, 'refetch' | 'is
 )
 
 /**
- * The items in the state that the address names, in pages, and a filter that selects the state. Default: the initial
- * state, or all states.
+ * The items in the state that the address names, in pages, and a filter that selects the state. Default: the state
+ * `initial`.
  */
 export function useItemsByStatus<T extends string, Data>(
   key: readonly unknown[],

@@ -126,7 +126,7 @@ function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: 
   )
 }
 
-/** A button that starts a scan of all versions at once. After new rules the node starts one itself. */
+/** A button that starts a scan of all versions at once. After a change of the rules the node starts a scan itself. */
 function Rescan() {
   const [waiting, setWaiting] = useState<number>()
   const work = async () => setWaiting((await api.startRescan({})).waiting)

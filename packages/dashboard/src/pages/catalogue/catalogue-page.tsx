@@ -12,7 +12,7 @@ import { Home } from './home.tsx'
 import { SearchBox } from './search-box.tsx'
 import { searchFields, sorts, toSearch, withoutFilters, type Chip } from './search-address.ts'
 
-/** The first page of the node; with search words or filters in the address, what they find. */
+/** The first page of the node; with search words or filters in the address, the skills that they find. */
 export function CataloguePage() {
   const { fields, change } = useAddress()
   const isHome = searchFields.every((name) => !fields[name])

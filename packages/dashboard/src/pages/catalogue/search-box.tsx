@@ -5,7 +5,7 @@ import { api, useData } from '../../api.ts'
 import { createSearchPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
 
-/** One for the window: it persists when the user leaves the page and returns. */
+/** One pace for all searches in the window: it persists when the user leaves the page and returns. */
 const pace = createSearchPace()
 const suggestLengthMin = 2
 

@@ -4,8 +4,8 @@ const everyMs = 5000
 
 /**
  * The delay between a keystroke and its search. A slow typist causes a search and a completion with each key. So the
- * first dozen searches are fast and the others start at intervals of 5 s, which leaves most of the 60 requests per
- * minute for pages.
+ * first dozen searches are fast and later searches start at intervals of 5 s, which leaves most of the 60 requests per
+ * minute of the plan `free` for pages.
  */
 export function createSearchPace() {
   let left = quickMax

@@ -35,7 +35,7 @@ const columns: readonly Column<Agent & { rank: number }>[] = [
 
 const pageSize = 20
 
-/** The agents, or the one that the address names. */
+/** The agents, or the agent that the address names. */
 export default function AgentsPages() {
   const { agentKey } = useRoute().params
   return agentKey === undefined ? <AgentsPage /> : <AgentPage agentKey={agentKey} />

@@ -9,7 +9,7 @@ import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { useLocation, useRoute } from 'preact-iso'
 import { SkillList } from '../../ui/skill-list.tsx'
 
-/** The packs, or the one that the address names. */
+/** The packs, or the pack that the address names. */
 export default function PacksPages() {
   const { slug } = useRoute().params
   return slug === undefined ? <PacksPage /> : <PackPage slug={slug} />

@@ -14,7 +14,10 @@ import { SkillLink } from '../../ui/skill-list.tsx'
 import { ThumbsUp } from 'lucide'
 import { Icon } from '../../ui/icon.tsx'
 
-/** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
+/**
+ * The list of skill requests; with `id` in the address one request, with `new` a form for a new request with that
+ * title.
+ */
 export default function RequestsPage() {
   const { fields } = useAddress()
   const [filed, setFiled] = useState<string>()
@@ -138,7 +141,7 @@ function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
 
 /**
  * The state changes that the node allows, except `fulfilled`, which requires a skill. Users other than administrators
- * and the author of the request may only start.
+ * and the author of the request may only set `in_progress`.
  */
 const steps: Readonly<Record<Status, readonly (readonly [to: Status, title: string])[]>> = {
   open: [
@@ -208,7 +211,10 @@ function useVotes(): ReadonlySet<string> | undefined {
 
 const noVotes: ReadonlySet<string> = new Set()
 
-/** Reads the latest 500 votes. Requests with an older vote look as if without one; voting again changes nothing. */
+/**
+ * Reads the latest 500 votes. A request with an older vote looks as if the visitor had not voted; another vote changes
+ * nothing.
+ */
 async function readVotes(): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for (let page = 1; page <= votePagesMax; page++) {

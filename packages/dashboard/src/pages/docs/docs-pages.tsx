@@ -29,7 +29,7 @@ export default function DocsPages() {
         />
       </search>
       <nav aria-label="Documentation">
-        {/* On a phone the list is closed, also after a guide was chosen from it: it would hide the text. */}
+        {/* On a phone the list is closed, also after a guide was chosen from it: the open list would hide the text. */}
         <details key={name} open={matchMedia('(min-width: 60rem)').matches}>
           <summary>All guides</summary>
           {Object.entries(Object.groupBy(guides.data ?? [], ({ group }) => group)).map(([group, own = []]) => (

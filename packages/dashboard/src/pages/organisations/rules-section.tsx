@@ -24,7 +24,7 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
             nothing. <a href="/docs/organisations">About rules and approvals</a>
           </p>
           {mayAdminister ? (
-            // Input discards the preview, whose rules are those that are saved.
+            // Input discards the preview, because the button below the preview saves the rules of the preview.
             <div onInput={preview.reset}>
               <Form action={preview} submit="Preview">
                 <PolicyFields policy={policy} />
@@ -87,7 +87,7 @@ const whens = [
   ['always', 'All versions'],
   ['widens', 'First versions, and those that gain access'],
 ] as const
-/** An empty list forbids all, unlike an absent one: people write and see it as this word. */
+/** The word for an empty list in the form. An empty list forbids everything, an absent list forbids nothing. */
 const none = 'none'
 const join = (names?: readonly string[]) => (names?.length === 0 ? none : names?.join(', '))
 

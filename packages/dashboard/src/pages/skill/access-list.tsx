@@ -11,7 +11,7 @@ export const accessTitles: Readonly<Record<AccessKind, string>> = {
 }
 const shownMax = 50
 
-/** The kinds of access that a version has, each with at most `most` names and the number of the others. */
+/** The kinds of access that a version has, each with at most `most` names and the number of its other names. */
 function toUsedKinds(access: Access, most: number) {
   const used = accessKinds.filter((kind) => access[kind].length > 0)
   return used.map((kind) => ({ kind, ...cutList(access[kind], most) }))

@@ -151,7 +151,8 @@ async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance
     api.getArchive({ name, version, allowRecalled: true }).then(toContentBytes),
     api.getVersion({ name, version }),
   ])
-  // fflate does not return modes, so they come from the list of files. A false list is found: the digest covers modes.
+  // fflate does not return modes, so they come from the list of files. The digest covers modes, so a false list is
+  // noticed.
   const modes = new Map(files.map(({ path, executable = false }) => [path, executable]))
   const content = Object.entries(unzipSync(archive)).map(([path, bytes]) => ({
     path,

@@ -11,8 +11,8 @@ import { useMe } from '../../session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 
 /**
- * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. All
- * of it appears together, when it is loaded.
+ * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. The
+ * parts appear together, when all are loaded.
  */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name, version, skill } = shown

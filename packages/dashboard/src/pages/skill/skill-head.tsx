@@ -79,7 +79,7 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
 function Warnings({ shown }: { shown: ShownSkill }) {
   const { skill, name, version } = shown
   const [highest] = skill.versions
-  // If no version is shown, the recall of the highest recalled version.
+  // If no version is shown, show the recall of the highest recalled version.
   const recalled = skill.recalled ?? (version ? undefined : skill.versions.find((one) => one.recalled)?.recalled)
   return (
     <>

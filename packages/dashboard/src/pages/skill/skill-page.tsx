@@ -83,7 +83,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
     // A transferred skill is found under its old name.
     if (skill.fullName !== asked) route(url.replace(addresses.skill(asked), addresses.skill(skill.fullName)), true)
   }, [skill, asked])
-  // Those who manage a skill know it: on a phone the boxes of install and trust come after the forms.
+  // Users who manage a skill know it, so on a phone the boxes of install and trust come after the forms.
   const isManaged = tab === 'manage'
   const boxes = (
     <aside class="at-hand" aria-label="Install and trust">

@@ -76,7 +76,7 @@ function listSkipped(paths: readonly string[], root: string): string[] {
   })
 }
 
-/** Throws for a `.git` folder, except next to SKILL.md, where it is left out. The node rejects others too. */
+/** Throws for a `.git` folder, which the node would also reject. One next to SKILL.md is left out instead. */
 function refuseNestedGit(paths: readonly string[], root: string): void {
   const nested = paths.find((path) => path.startsWith(root) && path.slice(root.length).includes('/.git/'))
   if (nested !== undefined) throw new Error(`.git is not allowed inside a skill. Remove ${nested}.`)
