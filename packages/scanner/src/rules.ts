@@ -1,4 +1,4 @@
-/** The rules and the engine as a separate entry point, because loading them takes longer than loading the rest. */
+/** The rules and the engine: a separate entry point, because loading them takes longer than the rest of the package. */
 export { readAccess } from './access/read-access.ts'
 export { allRules } from './rules/rule-table.ts'
 export { toSarif } from './sarif.ts'

@@ -25,7 +25,7 @@ export function toSarif(report: ScanReport, added?: AddedRules): SarifLog {
   })
 }
 
-/** A log with one run, all rules, and what else `run` has. */
+/** A log with one run, which has all rules and the fields of `run`. */
 export function toSarifLog(added: AddedRules | undefined, run: object): SarifLog {
   const { version } = prepareRules(added)
   return {

@@ -38,7 +38,7 @@ export class Scan {
   readonly #files: readonly TextFile[]
   readonly #findings = new ScanFindings()
   readonly #spots = new Map<string, Spot[]>()
-  /** The files of which a part was not scanned; undefined for a part of no file. */
+  /** The paths of files of which a part was not scanned; undefined stands for a limit of the whole skill. */
   readonly #incomplete = new Set<string | undefined>()
   #isLesson = false
   #about = ''
@@ -177,7 +177,7 @@ export class Scan {
     if (seen.has(key) || isInBoth(layer, hit)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
-    // Continue: another match on the line may be an instruction.
+    // Ignore this match of a fact, because another match on the line may be an instruction.
     if (!rule && stance.polarity !== 'imperative' && stance.basis !== 'sign') return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
     if (seen.has(shownKey)) return
@@ -214,7 +214,7 @@ export class Scan {
   }
 }
 
-/** A match with the rest of its line, which may have the address. */
+/** A match with the rest of its line, in which its address may be. */
 function toHitPassage({ text }: Document, { start, end }: Hit): string {
   const lineEnd = text.indexOf('\n', end)
   return text.slice(start, Math.min(lineEnd < 0 ? text.length : lineEnd, end + passageCharactersMax))

@@ -23,7 +23,7 @@ export interface Subject {
 export class ScanFindings {
   readonly #findings: PlacedFinding[] = []
   readonly #listed = new Map<string, number>()
-  /** For each file, the number of the first decoded form in which each kind of finding occurs. */
+  /** For each file of the skill and each kind of finding, the index of the file's first text with such a finding. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
 
@@ -32,7 +32,7 @@ export class ScanFindings {
     this.#cut.push({ path, reason })
   }
 
-  /** Adds a finding, unless the list of its kind is full. Returns its signal. Without a place it is about the whole file. */
+  /** Adds a finding, unless the list of its kind is full. Returns its signal. Default of `place`: the whole file. */
   add(
     rule: RuleHead,
     subject: Subject,
@@ -111,7 +111,7 @@ function toExcerpt(text: string, offset: number): string {
 
 const unshownPattern = /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
 
-/** Maximum number of findings in a report: it is sent with every version in a list. */
+/** Maximum number of findings in a report, because the report is sent with every version in a list. */
 const listedMax = 200
 
 /** A finding with the index of its file. */

@@ -41,7 +41,7 @@ export function toUnscanned([first]: readonly ScanFile[], reason: string, now: n
   return { ...scan.toSecurity(now), rulesVersion: toRulesVersion(added) }
 }
 
-/** The complete report on one text; its digest is that of its UTF-8 bytes. */
+/** The complete report on one text. The digest in it is that of the text in UTF-8. */
 export function scanText({ path, text }: { path: string; text: string }, source: string, now: number): ScanReport {
   return { ...scanFiles([{ path, text }], now), digest: toDigest(Buffer.from(text)), source }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { accessKinds, toRecord, type Access, type AccessKind } from '@skillstead/protocol'
 import { ambientVariables } from './access-words.ts'
 
-/** Maximum number of items in a list; the rest is counted, and identified by a digest. */
+/** Maximum number of items of a list that are shown. The other items are counted, and identified by a digest. */
 const itemsShownMax = 100
 const itemCharactersMax = 100
 const cutsMax = 20
@@ -11,7 +11,7 @@ const cutsMax = 20
 export class AccessLists {
   /** The name of the skill, which is also that of its folder. */
   ownFolder = ''
-  /** Variables that the current file sets and reads, and functions that it defines. */
+  /** The variables that the current file sets, those that it reads, and the functions that it defines. */
   readonly assigned = new Set<string>()
   readonly read = new Set<string>()
   readonly functions = new Set<string>()
@@ -26,15 +26,15 @@ export class AccessLists {
     if (clean !== '') list.add(clean)
   }
 
-  /** Adds an environment variable, except those that every shell sets. */
+  /** Adds an environment variable, unless every shell sets it. */
   addVariable(name: string): void {
     if (variableName.test(name) && !ambientVariables.has(name) && !name.startsWith('BASH_'))
       this.add('environment', name)
   }
 
   /**
-   * Reports an unread part of the version. The entry contains its digest, so that two versions with different unread
-   * parts never look alike.
+   * Reports an unread part of the version. The entry contains the digest of the part, so that two versions with
+   * different unread parts never look alike.
    */
   addCut(what: string, left: Uint8Array | string): void {
     this.#cuts.push(`${cleanItem(what)} (sha256:${digest(left)})`)

@@ -1,6 +1,6 @@
 const listOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** A map from a list of names, each with a number after it. */
+/** Parses a list of names that are each followed by a digit, such as `sudo 0 timeout 1`. */
 export function numbersOf(text: string): ReadonlyMap<string, number> {
   return new Map(Array.from(text.matchAll(/(\S+) (\d)/g), ([, name, number]) => [name!, Number(number)]))
 }
@@ -12,7 +12,7 @@ export const shellBuiltins = listOf(`
   local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test
   then time times trap true type typeset ulimit umask unalias unset until wait while { } !`)
 
-/** Programs that run the program in their arguments, each with the number of arguments, without options, before it. */
+/** Programs that run the program in their arguments, each with the number of its own arguments (not options) before. */
 export const runners =
   numbersOf(`sudo 0 doas 0 env 0 nohup 0 nice 0 ionice 0 exec 0 command 0 builtin 0 xargs 0 stdbuf 0
   setsid 0 caffeinate 0 unbuffer 0 parallel 0 winpty 0 time 0 timeout 1 gtimeout 1 chroot 1`)
@@ -27,7 +27,7 @@ export const callers =
   listOf(`curl wget nc ncat netcat telnet ssh scp sftp rsync ping http https xh aria2c axel websocat wscat
   grpcurl dig nslookup mosh ftp whois`)
 
-/** Known programs: without other evidence, a line of text that begins with one counts as a command. */
+/** Known programs: a line of text that begins with the name of a known program counts as a command. */
 export const knownPrograms = listOf(`
   act adb ansible ansible-playbook apt apt-get aria2c atlas aws awk az base64 bash biome brew bun bunx bundle bw cargo cat
   chmod chown claude clawhub cmake codex composer conda cp crontab curl deno dig direnv docker docker-compose dotnet dnf
@@ -49,7 +49,7 @@ export const ambientVariables = listOf(`
   TMPDIR TZ UID USER USERNAME USERPROFILE VISUAL XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME NODE_ENV
   PYTHONPATH NODE_PATH BASEDIR BASE_DIR`)
 
-/** Names of agents' tools in documents. */
+/** Names of agents' tools that instructions may mention. */
 export const agentTools = listOf(`
   Agent AskUserQuestion Bash BashOutput Edit ExitPlanMode Glob Grep KillShell LS MultiEdit NotebookEdit NotebookRead Read
   SlashCommand Skill Task TodoRead TodoWrite WebFetch WebSearch Write`)

@@ -2,7 +2,7 @@ import { parseSkillMd, readCapabilities } from '@skillstead/skill-format'
 
 /**
  * The name, the frontmatter and the allowed tools of a SKILL.md. The frontmatter and the tools are empty unless
- * `asking` matches the text of the frontmatter: parsing the YAML takes longer than all else here.
+ * `asking` matches the text of the frontmatter, because parsing the YAML takes longer than the rest of the function.
  */
 export function readFrontmatterHead(text: string, asking: RegExp) {
   const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1

@@ -42,7 +42,7 @@ export function readInlineMetadata(text: string, lists: AccessLists): void {
   const begin = text.indexOf('# /// script')
   if (begin === -1) return
   const end = text.indexOf('\n# ///', begin + 1)
-  // Remove extras in brackets, which would end the list too early.
+  // Remove extras, as in `requests[socks]`, because their bracket would end the list of dependencies.
   const block = text.slice(begin, end === -1 ? begin + 4000 : end).replace(/(?<=[\w])\[[\w, -]{0,80}\]/g, '')
   readPyproject(block, lists)
 }

@@ -5,11 +5,11 @@ interface Manager {
   readonly registry: string
   /** Words after the program and before the packages, in order; options may be between them. */
   readonly words: readonly string[]
-  /** Whether only the first word after the command's words is a package, and the rest are its arguments. */
+  /** Whether only the first argument after `words` is a package, and the later ones are arguments of its program. */
   readonly isOne: boolean
 }
 
-/** By registry: the commands that install all packages in their arguments, and those that install and run one. */
+/** By registry: `many` has commands that install all packages in their arguments, `one` those that take one. */
 const many: Readonly<Record<string, string>> = {
   npm: 'npm install, npm i, npm add, npm ci, pnpm add, pnpm install, pnpm i, yarn global add, yarn add, bun add, bun install, bun i',
   pypi: `pip install, pip3 install, python -m pip install, python3 -m pip install, pipx install, uv pip install, uv tool install,
@@ -69,7 +69,7 @@ function skipWords(args: readonly string[], words: readonly string[]): number | 
   return at
 }
 
-/** Options whose argument is a package, and options with another argument. */
+/** Options whose argument is a package, and options whose argument is something else. */
 const packageOptions: ReadonlySet<string> = new Set(['-p', '--package', '--with', '--from', '--spec'])
 const otherOptions: ReadonlySet<string> = new Set(
   `-r -c -e -i -t -v -w -u -n -f --requirement --constraint --index-url --extra-index-url --target --prefix --registry --filter

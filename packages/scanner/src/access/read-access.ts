@@ -13,7 +13,7 @@ export interface AccessFile {
   readonly bytes: Uint8Array
 }
 
-/** Maximum bytes to read of one file, and of all files. `cut` lists what was not read. */
+/** Maximum bytes to read of one file, and of all files together. The result lists the unread parts in `cut`. */
 const fileBytesMax = 256 * 1024
 const bytesMax = 1024 * 1024
 /** How long reading may block the event loop, in milliseconds; at least one file is read per batch. */
@@ -21,7 +21,7 @@ const batchMs = 10
 
 /**
  * Reads what a version uses, as far as its instructions and programs show. Pure, in linear time. Does not read data
- * files and images. Pass SKILL.md first.
+ * files and images. Pass SKILL.md first, because the name in it applies to the files after it.
  */
 export function readAccess(files: readonly AccessFile[]): Access {
   const lists = new AccessLists()

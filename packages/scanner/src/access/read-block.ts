@@ -41,7 +41,7 @@ const readers = {
 
 type Kind = keyof typeof readers
 
-/** The kinds of blocks in languages that `code/` does not read, by the name of the language. */
+/** The kinds of blocks, by the name of their language. Languages that `code/` reads are not included. */
 const kinds: ReadonlyMap<string, Kind> = new Map(
   entriesOf({
     shell: 'fish command',
@@ -101,7 +101,7 @@ function dropBlockComments(code: string): string {
   return code.includes('#') ? code.replace(/(^|\s)#[^\n]*/g, '$1') : code
 }
 
-/** Reads build files and workflows: the lines that are run, and the items in them. */
+/** Reads a build file or workflow: its images, the commands that it runs, and the places and variables in it. */
 function readSteps(code: string, lists: AccessLists): void {
   readCodeAccess(code, 'other', lists)
   for (const { 1: image } of code.matchAll(/^(?:FROM|\s{0,20}image:) {1,4}["']?([\w./:@-]{1,200})/gm))

@@ -44,10 +44,10 @@ const call = regexWith('g')`(\bsubprocess\.(run|call|check_call|check_output|Pop
 /** Lists of words in a variable, which the code may run as a command later. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
-/** A part of every call, as a fast check: most texts run nothing, and are skipped. */
+/** Matches a part of every call: a text without a match runs no program, and is skipped. */
 const callHint = /process|exec|spawn|[Pp]open|Command|system|which|\$`/
 
-/** The number of calls is limited, because each call examines the text after it. */
+/** Maximum number of calls to examine in a text, because the text after each call is examined, too. */
 const callsMax = 1000
 const commandCharactersMax = 1000
 
@@ -80,7 +80,7 @@ function readCall(text: string, { 0: start, 1: list, 2: quote, index }: RegExpEx
   }
 }
 
-/** The strings of a list, up to its end. */
+/** The first strings of a list, up to the end of the list and at most 20. */
 function readListItems(text: string, end: ']' | ')'): string[] {
   const items: string[] = []
   for (const [item] of text.matchAll(/"[^"\n]{0,200}"|'[^'\n]{0,200}'|`[^`\n]{0,200}`|[\])]/g)) {

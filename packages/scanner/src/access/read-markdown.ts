@@ -9,7 +9,7 @@ import { readAddresses, readMcpTools, readReferencedPlaces } from './references.
 const fencePattern = /^[ \t]{0,12}(?:[-*>] {0,3}|\d{1,3}\. )?(`{3,}|~{3,})[ \t]*([\w+#.-]{0,30})/
 const badHeading = regexWith('i')`^#{1,6} {0,3}(❌|🚫|⛔|anti-?patterns?\b|don['’]?ts?\b|do not\b|never\b|what not to|
   bad\b|wrong\b|forbidden|prohibited)`
-/** A line that may contain code, a path or a tool. A new kind of evidence must match here too. */
+/** Matches every line that may contain code, a path or a tool. Other lines are not read. */
 const evidence = regex`\x60(?=[A-Z$\{]|[a-z][a-z0-9-]{0,30} )|~/|\$\{?HOME|
   /(?=/|home|Users|etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)|
   \.(?=md|env|git|npmrc|pypirc|netrc|mcp|vscode|cursor|claude|husky)|\(\)|(?<=mcp)__|(?<=[a-z] )tool\b`
@@ -19,7 +19,7 @@ export function readMarkdown(text: string, lists: AccessLists): void {
   /** The open block of code; forbidden if it is shown as an example of what not to do. */
   let fence: { readonly mark: string; readonly language: string; begin: number; isForbidden: boolean } | undefined
   let isBadSection = false
-  /** The last line with a text. */
+  /** The last line of prose that is not empty. */
   let before = ''
   const close = (end: number) => {
     if (fence && !fence.isForbidden) readBlock(toBlockKind(fence.language), text.slice(fence.begin, end), lists)
@@ -27,7 +27,7 @@ export function readMarkdown(text: string, lists: AccessLists): void {
     before = ''
   }
   for (let begin = 0, end = 0; begin < text.length; begin = end + 1) {
-    // Only a closing mark ends a block of code.
+    // In a block of code, skip to the next line with the mark of the block.
     const next = fence ? text.indexOf(fence.mark, begin) : begin
     if (next === -1) break
     if (fence) begin = text.lastIndexOf('\n', next) + 1
@@ -54,7 +54,7 @@ export function readMarkdown(text: string, lists: AccessLists): void {
 const linkTarget = /\]\([^()\s]{0,500}\)?/g
 const inlineCode = /`([^`]{2,300})`/g
 const toolNamed = /\b([A-Z][A-Za-z]{1,30})`? tool\b/g
-/** Words by which a sentence calls something, instead of only referring to it. */
+/** Words of a sentence that sends a request to a URL, instead of only referring to the URL. */
 const calling = regexWith('i')`\b(base ?url|endpoint|api (url|base|host)|webhook|
   curl|wget|fetch(es)?|GET|POST|PUT|PATCH|DELETE|requests?|upload|download|send|submit|call|query|connect|clone|
   host)\b`
@@ -70,7 +70,7 @@ function readProse(given: string, lists: AccessLists): void {
 }
 
 function readInline(code: string, lists: AccessLists): void {
-  // Of the names that are read here, only those of programs are in lower case.
+  // Names of programs begin with a lower-case letter, names of variables and tools do not.
   if (/^[a-z]/.test(code)) {
     if (code.includes(' ') && isCommandLine(code)) readShellAccess(code, lists)
     return

@@ -5,7 +5,7 @@ import { callers, knownPrograms, runnerOptions, runners, shellBuiltins, shells }
 import { readInstall } from './packages.ts'
 import { addHostOf, readAddresses } from './references.ts'
 
-/** Maximum depth of scripts in arguments of commands, and of substitutions, each of which is parsed when it is visited. */
+/** Maximum depth of scripts in arguments of commands, and of substitutions in each other. */
 const depthMax = 3
 const substitutionsMax = 3
 /** Maximum number of characters and nodes of a script, and of words of a command. */
@@ -28,7 +28,7 @@ export function readShellAccess(text: string, lists: AccessLists, depth = 0): vo
     else if (node.type === 'For' || node.type === 'Select') lists.assigned.add(node.name.value)
     else if (node.type === 'SimpleExpansion') lists.read.add(node.text.slice(1))
     else if (node.type === 'ParameterExpansion') {
-      // A default means that the environment may set the variable.
+      // A default, as in `${NAME:-x}`, means that the environment may set the variable.
       if (node.operation?.type === 'Default') lists.addVariable(node.parameter)
       else lists.read.add(node.parameter)
     }
@@ -64,8 +64,8 @@ function toPlainShell(text: string): string {
 }
 
 /**
- * Parses a script. After an error, the next line begins another script; unclosed quotes count as letters. A large
- * script is not parsed again.
+ * Parses a script. After a syntax error, the next line is parsed as the start of another script; unclosed quotes count
+ * as letters. Parsing stops once the parsed texts reach a limit.
  */
 function* parseAll(given: string): Generator<SyntaxNode> {
   let text = given
@@ -99,7 +99,7 @@ export function readCommandWords(words: readonly string[], lists: AccessLists, d
   if (depth < depthMax) readNested(program, args, input, lists, depth + 1)
 }
 
-/** Skips programs that run the command in their arguments, and assignments before it. */
+/** Returns the index of the program: skips assignments, and programs such as `sudo` that run their arguments. */
 function skipRunners(words: readonly string[], lists: AccessLists): number {
   let at = 0
   for (;;) {
@@ -148,7 +148,7 @@ const ownFile = /\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|md|json|ya?ml|txt|toml|csv|
 const noProgram = /^(?:e\.g|i\.e|etc|example|name|output|usage|note|none|all|on|off|yes|no)$/
 
 function readHosts(program: string, args: readonly string[], lists: AccessLists): void {
-  // These programs print or search for their arguments instead of calling them.
+  // These programs print or search for their arguments instead of contacting the hosts in them.
   if (/^(?:grep|rg|sed|awk|jq)$/.test(program)) return
   for (const arg of args) {
     if (arg.includes('://')) readAddresses(arg, lists)
@@ -157,7 +157,7 @@ function readHosts(program: string, args: readonly string[], lists: AccessLists)
 }
 
 const hostLike = /^(?:[\w.-]{1,40}@)?(?:[\w-]{1,63}\.){1,126}[a-z]{2,24}(?:[:/?]|$)/i
-/** Programs that run another one after a double dash. */
+/** Programs that run the command after a double dash. */
 const delegating = /^(?:op|doppler|direnv|dotenv|infisical|mise|strace)$/
 
 /** Reads scripts inside a command: an argument of a shell or of find, or a here-document. */
@@ -174,7 +174,7 @@ function readNested(program: string, args: readonly string[], input: string, lis
   readAddresses(input, lists)
 }
 
-/** Whether a single line looks like a command: it begins with a known program and has arguments. */
+/** Whether a line looks like a command: a known program, and no next word that would continue a sentence. */
 export function isCommandLine(line: string): boolean {
   const first = commandStart.exec(line)?.[1]
   return first !== undefined && knownPrograms.has(first)

@@ -73,7 +73,7 @@ export function readMcpTools(text: string, lists: AccessLists): void {
   for (const [tool] of text.matchAll(/\bmcp__[\w-]{1,60}(?<![_-])(?![\w<{*-])/g)) lists.add('tools', tool)
 }
 
-/** Finds paths of files, and hosts that are written as paths. */
+/** Finds paths of files, and hosts in paths such as `/dev/tcp/host/80`. */
 export function readReferencedPlaces(text: string, lists: AccessLists): void {
   if (homeHint.test(text)) readHome(text, lists)
   if (text.includes('/')) readAbsolute(text, lists)
@@ -81,11 +81,11 @@ export function readReferencedPlaces(text: string, lists: AccessLists): void {
   for (const { 1: path } of text.matchAll(project)) lists.add('files', path!.replace(/[.,:;]+$/, ''))
 }
 
-/** A fast check: every path of the home folder contains one of these texts. */
+/** A fast check: every path in the home folder contains a match. */
 const homeHint = /~\/|\$\{?HOME|\/(?:home|Users)\/|homedir\(\)|Path\.home\(\)/
 const home = regexWith('g')`(~/|\$HOME/|\$\{HOME\}/|(?<![\w.:/-])/(home|Users)/[\w.<>{}$-]{1,40}/|
   homedir\(\)\s{0,3},\s{0,3}["']|Path\.home\(\)\s{0,3}/\s{0,3}["'])(?<path>[\w.@ +-]{1,60}(/[\w.@ +-]{1,60}){0,3})`
-/** Number of path segments that form an area of the home folder: 2 for `~/.config/gh`, 1 for `~/.ssh`. */
+/** How many segments of a path in the home folder are listed: 2 for `~/.config/gh`. Default: 1, as for `~/.ssh`. */
 const homeDepths = numbersOf('.config 2 .local 3 .cache 2 .claude 2 .codex 2 .agents 2 .openclaw 2 Library 3')
 
 function readHome(text: string, lists: AccessLists): void {
@@ -93,7 +93,7 @@ function readHome(text: string, lists: AccessLists): void {
     // In documents, only paths in the macOS library contain spaces.
     const path = found!.startsWith('Library/Application Support') ? found! : found!.replace(/ .*$/, '')
     const parts = path.split('/').filter(Boolean)
-    // The folder of the installed skill itself.
+    // The folder of the installed skill is not listed.
     if (parts.includes('skills') && !parts.includes('..') && lists.ownFolder && parts.includes(lists.ownFolder))
       continue
     const area = parts.slice(0, homeDepths.get(parts[0] ?? '') ?? 1).map((part) => part.replace(/[.,:;]+$/, ''))
@@ -101,12 +101,12 @@ function readHome(text: string, lists: AccessLists): void {
   }
 }
 
-/** Roots of absolute paths, with the number of segments of an area. Paths with other roots are often parts of URLs. */
+/** Roots of absolute paths, with the number of segments to list. Paths with other roots are often in URLs. */
 const roots =
   numbersOf(`etc 2 var 3 opt 2 usr 3 tmp 1 root 2 mnt 2 proc 2 sys 2 dev 2 boot 1 srv 2 Library 2 Applications 2
   System 2`)
 const absolute = regexWith('g')`(?<![\w.:~}/<)$*\]-])/(?<folder>${[...roots.keys()]})(/[\w.@+-]{1,60}){0,3}`
-/** Folders of programs, and device files that are not storage. */
+/** Folders of programs, and devices without stored data: paths that are not listed. */
 const nowhere = /^\/(?:usr\/(?:local\/|share\/)?s?bin|dev\/(?:null|zero|stdin|stdout|stderr|tty|fd|tcp|udp|u?random))\b/
 
 function readAbsolute(text: string, lists: AccessLists): void {
@@ -115,14 +115,14 @@ function readAbsolute(text: string, lists: AccessLists): void {
     if (nowhere.test(path)) continue
     const parts = path.split('/').slice(1, 1 + roots.get(root!)!)
     const area = `/${parts.join('/')}`.replace(/[.,:;]+$/, '')
-    // `/usr` and the like alone occur in prose and in lists of folders.
+    // A root alone, such as `/usr`, is not listed, because prose and lists of folders name it.
     if (area.includes('/', 1) || root === 'tmp') lists.add('files', area)
   }
 }
 
 /**
- * Files of the project or agent host that change their behaviour or contain secrets. The first expression begins with
- * the character that all of them contain, so that few positions of a text are examined.
+ * Files of the project or agent host that change their behaviour or contain secrets. `projectHint` begins with the dot
+ * that all their names contain, so that few positions of a text are examined.
  */
 const projectHint = regex`\.(env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|
   (?<=(CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)`

@@ -10,7 +10,7 @@ interface ClaimFile {
   readonly document: Document
 }
 
-/** Tools of agents that cannot start a program. */
+/** Matches agent tools that start no program. */
 const tamePattern =
   /^(?:read|write|edit|multiedit|glob|grep|ls|webfetch|websearch|todo(?:read|write)|notebook(?:read|edit)|askuserquestion)(?:\(.{0,200}\))?$/i
 /** A tool that runs any command: `Bash`, `Bash(*)`. */
@@ -18,7 +18,7 @@ const anyCommandPattern = /^(?:(?:bash|shell|terminal|execute)(?:\(:?\*?\))?|\*)
 /** Words of a text that has commands to run. */
 const commandWords =
   /\b(?:run|ran|execut|command|script|shell|bash|terminal|cli|install|build|test|git|npm|curl|python|docker)/i
-/** Maximum number of characters of a text that are searched for these words. */
+/** Maximum number of characters of a text that are searched for `commandWords`. */
 const searchedMax = 64 * 1024
 
 /**

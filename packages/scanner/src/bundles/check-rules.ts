@@ -12,7 +12,7 @@ import { builtInIds } from '../rules/rule-table.ts'
 import { Scan } from '../scan-files.ts'
 
 /**
- * Checks the rules of a document: their ids, their expressions (with the checks of the built-in rules), and their
+ * Checks the rules of a document: their ids, their expressions (as strictly as those of built-in rules), and their
  * examples. Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
  */
 export async function checkRules(document: RulesDocument): Promise<void> {
@@ -55,14 +55,14 @@ function loadAlone(data: RuleData | FactData, document: RulesDocument) {
   return loadDocument({ ...document, facts: isFact ? [data] : [], rules: isFact ? [] : [data] })
 }
 
-/** Returns the texts around which the patterns of a rule are tried. */
+/** Checks the expressions of a rule. Returns the texts that a scan searches for before it tries the rule's patterns. */
 function checkExpressions(data: RuleData | FactData, document: RulesDocument): string[] {
   const prepared = new PreparedRules(loadAlone(data, document))
   for (const { value, except } of prepared.codeRules.flatMap(({ from, to }) => (from ? [from, to] : [to]))) {
     for (const each of [value, except]) if (each) requireFewWays(each)
   }
   for (const pattern of prepared.probes.flatMap(({ patterns }) => patterns)) checkPattern(pattern)
-  // Reading the traits throws for a wrong anchor.
+  // The getter throws if an anchor is wrong.
   void prepared.search
   return prepared.traits.flat().flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }

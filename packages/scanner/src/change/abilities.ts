@@ -9,7 +9,7 @@ interface Signs {
 }
 
 /**
- * What a version can do, as far as its text shows. `secrets` are those that its user sets for it in the environment,
+ * What a version can do, as far as its text shows. `secrets` are secrets that its user sets in the environment,
  * `credential-stores` are places where a machine keeps secrets of other programs.
  */
 const signs = {
@@ -51,7 +51,7 @@ const signs = {
 } satisfies Record<string, Signs>
 export type Ability = keyof typeof signs
 
-/** The evidence for each ability of a version; an ability without items is absent. */
+/** The evidence for each ability of a version; empty for an ability that the version does not have. */
 export function findAbilities(access: Access, findings: readonly ScanFinding[]): Record<Ability, string[]> {
   const found = findings.filter(({ signal, context }) => signal !== 'none' && context.role !== 'data')
   return toRecord(keysOf(signs), (ability) => {

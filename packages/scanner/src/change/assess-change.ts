@@ -16,9 +16,9 @@ export interface ComparedVersion {
 
 /** Maximum number of items of a finding; the last item counts the rest. */
 const itemsMax = 20
-/** Minimum share of the lines that are unchanged if only a part of a text was changed; one line may always differ. */
+/** Minimum share of the earlier lines that a version keeps if it is not rewritten; one line may always differ. */
 const keptShareMin = 0.9
-/** Minimum similarity of two wordings of one restriction. */
+/** Minimum similarity at which two restrictions count as the same restriction in other words. */
 const rewordedMin = 0.5
 
 /**
@@ -72,7 +72,7 @@ function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: bo
     toFinding('reaches-other-hosts', hasSecrets ? findOtherHosts(earlier, later) : [], patch && isKept),
     { ...toFinding('adds-instructions', toPassageTexts(inserted), patch), path, line },
     toFinding('adds-binary', findBinaries(earlier.outline, outline), patch),
-    // A text that was written again words its restrictions in other ways, or has them at other places.
+    // A rewritten text words or places its restrictions differently, so that a removal counts less.
     toFinding('removes-safeguards', toPassageTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
     toFinding('not-compared', [...findNew(outline, earlier.outline), ...findNew(later.access, earlier.access)], patch),
   ].filter(({ items }) => items.length > 0)
@@ -87,7 +87,7 @@ function toFinding(ruleId: ChangeRuleId, items: readonly string[], patch: boolea
 
 type Abilities = ReturnType<typeof findAbilities>
 
-/** The abilities that the earlier version does not have. */
+/** The rules for the abilities that only the later version has, with the evidence for each. */
 function findGained(before: Abilities, after: Abilities): (readonly [ChangeRuleId, readonly string[]])[] {
   const gained = keysOf(after).filter((one) => after[one].length > 0 && before[one].length === 0)
   const together = gained.filter((ability) => /^(?:secrets|credential-stores|network)$/.test(ability))
@@ -99,7 +99,7 @@ function findGained(before: Abilities, after: Abilities): (readonly [ChangeRuleI
   ]
 }
 
-/** The hosts of the later version in new domains, if the earlier version reaches any host. */
+/** The later version's hosts in domains that the earlier one does not use; none if the earlier one has no host. */
 function findOtherHosts(earlier: ComparedVersion, later: ComparedVersion): string[] {
   const known = new Set(['localhost', ...earlier.access.hosts].map(toDomain))
   return known.size === 1 ? [] : later.access.hosts.filter((host) => !known.has(toDomain(host)))
@@ -110,7 +110,7 @@ function toDomain(host: string): string {
   return /^[\d.]+$/.test(host) ? host : host.split('.').slice(-2).join('.')
 }
 
-/** Whether nearly all lines of the earlier version are in the later one; whatever was added does not count. */
+/** Whether nearly all lines of the earlier version are in the later one; added lines do not count. */
 function isNearlyWithin(earlier: ReadonlySet<string>, later: ReadonlySet<string>): boolean {
   const kept = countCommon(earlier, later)
   return kept > 0 && kept >= Math.min(earlier.size - 1, keptShareMin * earlier.size)
@@ -151,7 +151,7 @@ function toSimilarity(one: ReadonlySet<string>, other: ReadonlySet<string>): num
   return countCommon(one, other) / Math.max(1, Math.min(one.size, other.size))
 }
 
-/** The parts that were not read, and that the earlier version does not have. */
+/** The unread parts of a version that the earlier version does not have. */
 function findNew({ cut }: { readonly cut: readonly string[] }, earlier: { readonly cut: readonly string[] }): string[] {
   return cut.filter((item) => !earlier.cut.includes(item))
 }

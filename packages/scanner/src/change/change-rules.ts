@@ -1,7 +1,7 @@
 import type { ChangeFinding } from '@skillstead/protocol'
 
 interface ChangeRule extends Pick<ChangeFinding, 'severity' | 'title' | 'remediation'> {
-  /** The signal of the change in a patch release, and in a release that may bring new abilities. */
+  /** The signal of the change in a patch release, and in a minor or major release. */
   readonly inPatch: ChangeFinding['signal']
   readonly inOther: ChangeFinding['signal']
 }

@@ -18,7 +18,7 @@ export interface Passage {
  * files.
  */
 export interface Outline {
-  /** The hashes of the first distinct lines of Markdown files, each of `hashCharacters`, joined. */
+  /** The joined hashes of the distinct lines of Markdown files, up to a limit, of `hashCharacters` characters each. */
   readonly lines: string
   /** Lines that direct the agent to do something beyond the task. */
   readonly directives: readonly Passage[]
@@ -37,12 +37,12 @@ export interface OutlinedFile {
   readonly bytes: Uint8Array
 }
 
-/** 72 bits: an attacker cannot write a line with the hash of an existing one. */
+/** 72 bits: an attacker cannot write a line with the hash of an existing line. */
 export const hashCharacters = 12
-/** Maximum bytes to read of one file, and of all files. */
+/** Maximum bytes of a compared file, and of all compared files together. Larger files go to `cut`. */
 const fileBytesMax = 256 * 1024
 const bytesMax = 1024 * 1024
-/** Maximum distinct lines: a comparison of two versions reads all of both, for every version of a list. */
+/** Maximum distinct lines of an outline, because a comparison reads all lines of both versions. */
 const linesMax = 4000
 const passagesMax = 200
 const passageCharactersMax = 160
@@ -102,7 +102,7 @@ function outlineLines(path: string, all: readonly string[], { lines, directives,
   }
 }
 
-/** The outline of a version that could not be read, with a name of its content, all of which counts as changed. */
+/** The outline of a version whose files could not be read. `content` identifies them, so that a change is reported. */
 export function toUnreadOutline(content: string): Outline {
   return { lines: '', directives: [], safeguards: [], binaries: [], cut: [`The files were not read (${content})`] }
 }
@@ -112,7 +112,7 @@ function findBodyStart(lines: readonly string[]): number {
   return lines[0]?.trimEnd() === '---' ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---') + 1 : 0
 }
 
-/** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
+/** The line without outer white space, Markdown marks and invisible characters; empty if it has no letter or digit. */
 function toOutlineLine(raw: string): string {
   const trimmed = raw.trim()
   const cleaned = unclean.test(trimmed)

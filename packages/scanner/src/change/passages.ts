@@ -1,6 +1,6 @@
 import { regex, regexWith } from '../text/regex.ts'
 
-/** Lines longer than this are examined in part: authors write sentences, generators write more. */
+/** Maximum number of characters of a line to examine: only programs generate longer lines. */
 const examinedCharactersMax = 2000
 
 const secrets = regexWith('i')`\b(credentials?|passwords?|passphrases?|secrets?|private keys?|api[ _-]?keys?|
@@ -13,7 +13,7 @@ const withholds = /do not|don['’]t|never|without|no need to|avoid/
 const unasked = regex`always|silently|quietly|in the background|automatically|every time|(before|after) (any|each|every)|
   at (the )?(start|startup|beginning)|on start-?up`
 const takes = /read|collect|gather|extract|dump|export|cat|copy|paste/
-/** Every directive has one of these words; most lines have none. */
+/** Every directive has one of these words: a line without a match is no directive. */
 const beginning = regexWith('i')`\b(${sends}|${fetches}|${withholds}|${unasked}|${takes})\b`
 
 const covert = regexWith('i')`\b${withholds}\s(to\s)?

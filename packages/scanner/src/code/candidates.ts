@@ -1,7 +1,7 @@
 import { regex, regexWith } from '../text/regex.ts'
 import type { CodeLanguage } from './parts.ts'
 
-// These expressions may match too much, but must not miss code, because other code is never read.
+// These expressions may match too much, but must not miss relevant code, because code without a match is not read.
 
 /** Words that run a text or a program, and ways to name functions without writing their name. */
 const runs = {
@@ -14,13 +14,13 @@ const runs = {
     import\s?\(|(globalThis|global|window|self)\s?(\?\.)?\s?\[|Reflect\s?\.|
     constructor(\s?:|(?<=[.["'\x60]\s?constructor)\b(?!\.name\b)))`,
 }
-/** A name or path in pieces, or spelled in another way. */
+/** A name or path that is put together from pieces, or written with escapes. */
 const hides = regex`["'\x60](?!\\[nrt]["'\x60])[^\s"'\x60(){}<>,;:]{1,60}["'\x60](\)?\s{0,9}\+\s{0,9}\(?|\s{1,9})["'\x60][^\s"'\x60(){}<>,;:]{1,60}["'\x60]|
   ["'\x60]\.(join\(\s?[\[(]\s?|concat\(\s?|format\(\s?)["'\x60]|\]\s?\.join\(\s?(""|'')|\w\[\[["'\x60]|\$\{\s?["']|
   require\s?\(\s?([\x60(\[]|["'][^"'\n]{0,60}["']\s?[^\s)])|["'\x60]\.(replace(All)?\(\s?["'/]|split\(\s?(""|''))|
   ["'\x60]\s?\[[-\d]{0,3}:[-\d]{0,3}:|%s[^"'\n]{0,40}["']\s?%\s?\(?\s?["'][\w~/.]|\bf["'][^"'\n]{0,60}\{["']\w|
   \\(x|u00|u\{(00)?)(2[ef]|5f|[46][1-9a-f]|[57][\da])`
-/** Functions and methods that send data; an address alone sends nothing. */
+/** Functions and methods that send data. A URL alone does not match. */
 const sends = regex`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?(?!:/)|requests|httpx|aiohttp|urlopen|urllib\d?|
   urlretrieve|wget|[sS]ocket|WebSocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|nodemailer|
   curl|nc|tls|dgram|telnet)\b|["']request["']|\bupload_|
@@ -41,7 +41,7 @@ const writes = /writ|append|open|copy|\bcp|rename|move|replace|retrieve|download
 const grave =
   /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
-/** Network programs, operations that hide a text, files that others obey, rights, and data that may be lost. */
+/** Network programs, operations that hide a text, files that agents or programs obey, rights, and data loss. */
 const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
   s_client|mail|dig|nslookup|gist|s3|gsutil|base64|base32|xxd|openssl|rev|tr|eval|source|printf|gunzip|zcat|at|chmod|rm|
   dd|shred)\b|/dev/|\bgit\s(add|push|clone)|
@@ -49,7 +49,7 @@ const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|s
   rc\b|profile|authorized_keys|cron|systemd|launch(agents|daemons|ctl)|autostart|hooks|sslverify|mkfs|wipefs|-delete\b|
   claude|agents\.md|mcp\.json|settings\.json|gemini\.md|soul\.md|\b(python|node|perl|ruby)\d?\s-[ce]\b|systemctl|mkfifo`
 
-/** Whether code can do anything that a rule is about. Most code cannot, and need not be read. */
+/** Whether code can do anything that a rule is about. Other code, which is most of it, is not read. */
 export function mayMatter(language: CodeLanguage, text: string): boolean {
   if (language === 'shell') return shell.test(text)
   if (runs[language === 'python' ? 'python' : 'script'].test(text) || hides.test(text) || grave.test(text)) return true

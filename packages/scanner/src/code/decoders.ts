@@ -5,7 +5,7 @@ import { textCharactersMax } from './values.ts'
 const inflate = (unpack: (bytes: Buffer, options: { maxOutputLength: number }) => Buffer) => (bytes: string) =>
   unpack(Buffer.from(bytes, 'latin1'), { maxOutputLength: textCharactersMax }).toString('latin1')
 
-/** Decoders of texts, and of bytes with one character each. They return undefined, or throw, if they cannot decode. */
+/** Decoders of texts, or of bytes with one character per byte. They return undefined or throw if they cannot decode. */
 const decoders = {
   base64: (text) => Buffer.from(text, 'base64').toString('latin1'),
   hex: (text) =>
@@ -38,7 +38,7 @@ export function decodeAs(encoding: Encoding, text: string): string | undefined {
   }
 }
 
-/** Bytes with one character each, as the text that they encode in UTF-8. */
+/** Decodes bytes, given as one character per byte, as UTF-8. Returns any other text as it is. */
 export function toUtf8(bytes: string): string {
   return /[\x80-\xff]/.test(bytes) && !/[^\0-\xff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes
 }
@@ -47,7 +47,7 @@ const escapePattern =
   /\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}|U([\dA-Fa-f]{8})|([0-7]{1,3})|(\r?\n)|([^]))/g
 const letters: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' }
 
-/** The value of the inside of a string literal of Python or JavaScript. */
+/** The value of a string literal of Python or JavaScript, given its source without the quotes. */
 export function readEscapes(source: string): string {
   if (!source.includes('\\')) return source
   return source.replace(

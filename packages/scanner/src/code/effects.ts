@@ -13,7 +13,7 @@ import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
 import { gatherFacts, isHiding, mixValues, nothing, textOf, toTextValue, unknownPart, type Value } from './values.ts'
 
-/** Which argument: by its position, by its name, or the first given one of several. */
+/** Selects an argument: by its position, by its name, or the first of several that a call has. */
 export type Which = number | string | readonly (number | string)[]
 
 export function findCallArgument({ args, named }: Pick<Call, 'args' | 'named'>, which: Which): Value | undefined {
@@ -32,7 +32,7 @@ function optionOf(args: readonly Value[], name: string): Value | undefined {
   return undefined
 }
 
-/** Headers without those that identify the caller. */
+/** The values of headers that do not identify the caller. */
 function otherHeaders(headers: Value | undefined): Value[] {
   if (!headers) return []
   if (!headers.fields) return headers.items ? [headers] : []
@@ -62,7 +62,7 @@ export function requests({ address, data, isOptional }: Request): Effect {
     const to = findCallArgument(call, address)
     const where = toCallAddress(to)
     const bodies = data.flatMap((which) => findCallArgument(call, which) ?? [])
-    // A value that chooses the host is no data that is sent to it.
+    // A value that determines the host is not counted as data sent to the host.
     const isHostKnown = where !== undefined && /^(?:https?:\/\/)?[\w.-]{3,}[/?:]|^\ufffc\.[\w-]/.test(where)
     const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(findCallArgument(call, 'headers'))]
     if (bodies.length > 0 || sent.some((value) => gatherFacts(value).length > 0))
@@ -73,14 +73,14 @@ export function requests({ address, data, isOptional }: Request): Effect {
   }
 }
 
-/** The answer to a request: it comes from the network, or is a secret of the machine itself. */
+/** The answer to a request: content from the network, or a secret if the address is a store of secrets. */
 export function toRequestAnswer(call: Call, on: Evaluator, where: string | undefined): Value {
   const store = where === undefined ? undefined : findSecretStore(where)
   const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
   return { path: 'answer', facts, made: [] }
 }
 
-/** Sends arguments, or what was put into the object. */
+/** Sends the arguments that `data` selects, or all arguments if the call has none of them. */
 export function sends(data: readonly (number | string)[], address?: Which): Effect {
   return (call, on) => {
     const sent = data.flatMap((which) => findCallArgument(call, which) ?? [])
@@ -100,7 +100,7 @@ export function readFileValue(path: Value | undefined, call: Call, on: Evaluator
   return { path: 'file', facts, made: [], ...(path && { self: path }) }
 }
 
-/** Writes to a file: a fact if other programs run or agents obey it, and remembered for a later read or start. */
+/** Writes to a file: a fact if programs run it or agents obey it. Stores the facts of the data for a later read. */
 export function writeFile(path: Value | undefined, data: Value | undefined, call: Call, on: Evaluator): Value {
   const text = textOf(path)
   const from = data ? [data] : []
@@ -126,19 +126,19 @@ export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
   }
 }
 
-/** A fact about how a text was hidden. */
+/** The fact that a text was hidden, as a list of one value; empty if the text was not hidden, or has such a fact. */
 function hiddenIn(text: Value, call: Call, on: Evaluator): Value[] {
   if (text.facts.some(({ kind }) => kind === 'decode')) return []
   const operation = text.made.find(isHiding)
   return operation ? [{ ...nothing, facts: [on.record('decode', call.code, operation)] }] : []
 }
 
-/** An interpreter that gets its program as an argument. */
+/** A command that passes code to an interpreter as an argument, such as `sh -c`. */
 const codeArgument =
   /^(?:\S*\/)?(?:(?:ba|z|da)?sh|python[\d.]{0,4}|node|perl|ruby|powershell|pwsh|cmd)(?:\.exe)? (?:\S+ )*?[-/](?:c|e|-eval|command|enc\w*)\s/i
 const installs = /\b(?:pip3?|npm|pnpm|yarn|gem|cargo|brew|apt(?:-get)?|bun) (?:-\S+ )*(?:install|add|i)\b/
 
-/** Longer commands are read up to this length. */
+/** Maximum number of words, and of characters, of a command that are read. */
 const wordsMax = 64
 const lineCharactersMax = 4096
 
@@ -169,7 +169,7 @@ export function runsProgram(command: Which, words?: Which): Effect {
   }
 }
 
-/** Decodes a text; a fact if the text is written in the code. */
+/** Decodes a text. Records a fact if the text is written in the code. */
 export function decodes(encoding: Encoding, which: Which = 0): Effect {
   return (call, on) => {
     const given = findCallArgument(call, which)
@@ -193,12 +193,12 @@ export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Eva
   return value
 }
 
-/** Records a fact, to which the arguments lead, and returns a value that comes from it. */
+/** Records a fact that depends on the arguments. Returns a value that depends on the fact. */
 export function collects(kind: CodeFactKind, value?: string): Effect {
   return (call, on) => ({ ...nothing, facts: [on.record(kind, call.code, value, call.args)] })
 }
 
-/** Variables with the path of a folder. */
+/** Environment variables with the path of a folder, each with its usual path. */
 const folders = new Map([
   ...['HOME', 'USERPROFILE'].map((name) => [name, '~'] as const),
   ...['TEMP', 'TMP', 'TMPDIR'].map((name) => [name, '/tmp'] as const),
@@ -220,7 +220,7 @@ export const readsVariable: Effect = ({ args, code }, on) =>
 const personalFolder =
   /^~\/?(?:\*|$)|^~\/(?:documents|desktop|downloads|pictures)(?:\/|$)|^\/(?:home|users)?\/?(?:\*|$)/i
 
-/** Lists the files of a folder: a fact if it is the home folder or another folder with the user's own files. */
+/** Lists the files of a folder. Records a fact if it is the home folder or another folder with the user's own files. */
 export const listsFiles: Effect = (call, on) => {
   const path = call.self?.text === undefined ? call.args[0] : joinPath([call.self, ...call.args])
   const text = textOf(path)
@@ -232,7 +232,7 @@ export const returnsFirst: Effect = ({ args }) => args[0]
 
 const everything = /^(?:~|\/|\/home|\/users|\/root|[a-z]:\/?|~\/(?:documents|desktop|pictures))\/?\*?$/i
 
-/** Deletes a folder with its content. */
+/** Deletes a folder with its content. Records a fact if the folder is a root or holds all files of a user. */
 export const deletesFolder: Effect = (call, on) => {
   const path = textOf(call.args[0])
   if (everything.test(path)) on.record('destruction', call.code, path)

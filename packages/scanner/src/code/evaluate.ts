@@ -27,12 +27,12 @@ import {
   type Value,
 } from './values.ts'
 
-/** Maximum steps of repetitions, of all loops and of one: each part of the code is followed once in any case. */
+/** Maximum steps of repeated code: of all loops and calls together, and of one loop. The first pass is not counted. */
 const extraStepsMax = 60_000
 const loopStepsMax = 20_000
 const callsMax = 25
 const depthMax = 6
-/** Maximum number of callbacks that are called again at the end. */
+/** Maximum number of callbacks that are called a second time, at the end of the program. */
 const laterMax = 200
 
 /** Methods that put their arguments into their object. */
@@ -45,7 +45,7 @@ const nestedMax = 4
 /** Maximum number of shell commands that are read. */
 const commandsMax = 500
 
-/** Functions and imports can be used before the place where they stand. */
+/** Whether code is a function or an import, which a program can use before its definition. */
 function isHoisted(code: Code): boolean {
   if (code.type === 'block') return code.parts.length > 0 && code.parts.every((part) => isImport(part))
   return code.type === 'function' && code.name !== undefined
@@ -264,7 +264,7 @@ export class Evaluation implements Evaluator {
   }
 
   #while({ test, body }: Extract<Code, { type: 'while' }>, scope: Scope): void {
-    // A loop with a constant condition does the same in each round: two rounds show what it carries over.
+    // A loop with a constant condition does the same in each round: two rounds show what one passes to the next.
     const roundsMax = test.type === 'number' ? 2 : itemsMax
     const stepsMin = this.#extraSteps - loopStepsMax
     for (let round = 0; round < roundsMax && this.#extraSteps > Math.max(0, stepsMin); round++) {
@@ -315,7 +315,7 @@ export class Evaluation implements Evaluator {
     return { closure, facts: [], made: [] }
   }
 
-  /** Follows the functions that the program leaves to others to call. */
+  /** Follows the callbacks, and the functions that the program itself does not call. */
   #finish(): void {
     // A callback runs after the code around it, and sees variables that are defined after it.
     for (const call of this.#later.splice(0)) if (!this.#isSpent) call()
@@ -393,7 +393,7 @@ export class Evaluation implements Evaluator {
     return results.length === 1 ? withFactsOf(results[0]!, [result]) : withFactsOf(result, results)
   }
 
-  /** Follows a function with arguments, unless it was followed too often. */
+  /** Follows a function with arguments, unless it was followed too often or is nested too deeply. */
   #enter(closure: Closure, args: readonly Value[], self: Value | undefined, named?: ReadonlyMap<string, Value>): Value {
     const isFirst = closure.calls === 0
     if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mixValues(args)
@@ -403,7 +403,7 @@ export class Evaluation implements Evaluator {
     this.#returned.push([])
     const scope = new Scope(closure.scope)
     this.#bind(closure, args, self, named, scope)
-    // A function begins outside of all branches.
+    // The body of a function is not in a branch, even if its call is.
     const branches = this.#branches
     this.#branches = 0
     this.#repeat(!isFirst, () => this.evaluate(closure.code.body, scope))
@@ -443,7 +443,7 @@ export class Evaluation implements Evaluator {
     return this.#branches > 0
   }
 
-  /** Follows code; its steps count towards the limit if the code is followed again. */
+  /** Follows code. With `isAgain`, its steps count towards the limit of repeated steps. */
   #repeat<T>(isAgain: boolean, follow: () => T): T {
     this.#repeating += Number(isAgain)
     const result = follow()
@@ -451,7 +451,7 @@ export class Evaluation implements Evaluator {
     return result
   }
 
-  /** Follows code that may not run. */
+  /** Follows code that the program runs only under a condition. */
   #branch<T>(follow: () => T): T {
     this.#branches++
     const result = follow()

@@ -39,7 +39,7 @@ const httpRequest: Effect = (call, on) => {
   return { ...result, path: 'outgoing', self: call.args[0] ?? nothing }
 }
 
-/** Sends on a connection, whose address is known from its object. */
+/** Sends data on a connection. The object of the connection has its address. */
 const sendsOn: Effect = (call, on) => {
   const sent = [...call.args, ...call.named.values()].filter(({ closure }) => !closure)
   if (sent.length === 0) return undefined
@@ -47,7 +47,7 @@ const sendsOn: Effect = (call, on) => {
   return nothing
 }
 
-/** Returns an object of a kind, with the address or path that the object is for. */
+/** The effect of a constructor: returns an object with the path of its kind and the argument that it is for. */
 const makes =
   (path: string, of: Which = 0): Effect =>
   (call) => ({ ...nothing, path, self: findCallArgument(call, of) ?? nothing })
@@ -93,7 +93,7 @@ const importModule: Effect = (call, on) => {
   const name = findCallArgument(call, [0, 'name'])
   if (name?.text === undefined) return mixValues(call.args)
   const { text, made } = name
-  // Paths of files are often put together.
+  // Paths of files are often concatenated, so that a concatenated path is not reported.
   const isPlain = made.every((one) => one === 'concatenation') && !/^(?:node:)?[a-z_]{2,20}$/.test(text)
   if (made.length > 0 && !isPlain) on.record('hidden-name', call.code, text)
   if (text.startsWith('data:text/javascript')) {
@@ -143,7 +143,7 @@ const open: Effect = (call, on) => {
   return isWritten && path ? { ...nothing, path: 'written', self: path } : readFileValue(path, call, on)
 }
 
-/** Writes to an open file, or to an object that may be one. */
+/** Writes to an open file, or to an unknown object that may be an open file. */
 const write: Effect = (call, on) => {
   const isFile = call.self?.path === 'written'
   if (isFile || call.args.length > 0) writeFile(isFile ? call.self!.self : undefined, call.args[0], call, on)

@@ -94,7 +94,7 @@ export const secretStores: readonly SecretStore[] = stores.map(([product, path])
   hosts: hosts[product],
 }))
 
-/** A file of settings with secrets, which a program may read for itself. */
+/** A file with the settings and secrets of a project, which the project's own programs may read. */
 const ownSecrets = /(?:^|\/)\.env(?:\.(?:local|production|prod|development|staging))?$/
 
 /** Finds the store of credentials that a path or address leads to. */
@@ -109,7 +109,7 @@ const secretVariable = regexWith('i')`(^|_)(api_?key|access_key(_id)?|secret(_ke
 
 export const isSecretVariable = (name: string): boolean => secretVariable.test(name)
 
-/** Personal data that programs collect only on request. */
+/** Files with personal data, which a program should read only if the user asks for it. */
 const personal = regexWith('i')`/\.(bash|zsh|python|node_repl|mysql|psql|sqlite)_history$|/fish/fish_history$|
   consolehost_history\.txt$|/(google/chrome|google-chrome|chromium)/[^]{0,40}history$|places\.sqlite$|
   /library/messages/chat\.db$`

@@ -3,21 +3,21 @@ import type { readCommand } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 import type { Scope, Value } from './values.ts'
 
-/** A program that is followed, as its libraries see it. */
+/** The state of a followed program, which the effects of library functions read and change. */
 export interface Evaluator {
   readonly library: Library
   /** Contents that the code wrote to files, by path or by the value of an unknown path. */
   readonly files: Map<string | Value, Value>
-  /** Whether the code that is followed is in a branch, which may not run. */
+  /** Whether the code that is followed is in a branch, which the program may skip. */
   readonly isInBranch: boolean
   evaluate(code: Code, scope: Scope): Value
   /** Follows a call. Returns its result. */
   call(callee: Value, call: Call): Value
-  /** Records a fact at a place, and the flows of values into it. */
+  /** Records a fact at a place, and the flows of values into the fact. */
   record(kind: CodeFactKind, code: Code, value?: string, from?: readonly Value[]): CodeFact
-  /** The fact that all environment variables are read, which counts only if they reach something. */
+  /** The fact that all environment variables are read, which counts only as the origin of a flow. */
   wholeEnvironment(code: Code): CodeFact
-  /** Reports a computed text for a scan. */
+  /** Records a computed text, which the rules scan like a decoded text. */
   reveal(value: Value, code: Code): void
   /** Follows code that is in a text, in the scope of the code that runs it. */
   runText(language: Library['language'], text: string, code: Code, scope: Scope): Value
@@ -43,7 +43,7 @@ export type EffectTable = ReadonlyMap<string, Effect>
 /** The names, functions and methods of a language and its libraries. */
 export interface Library {
   readonly language: 'python' | 'script'
-  /** The part of a library that a name or path stands for, in one spelling. */
+  /** The usual spelling of a path of a library. */
   toPath(path: string): string
   /** Names that need no definition. */
   readonly globals: ReadonlySet<string>
@@ -51,7 +51,7 @@ export interface Library {
   readonly functions: EffectTable
   /** The effects of methods of unknown objects, by name. */
   readonly methods: EffectTable
-  /** The values of library paths. */
+  /** The value of a library path; undefined if the path stands only for itself. */
   value(path: string, code: Code, on: Evaluator): Value | undefined
 }
 
@@ -62,8 +62,8 @@ export interface InnerReaders {
 }
 
 /**
- * A table from rows of names with their effect. Names are separated by white space, and `{a,b}.{c,d}` are all of them
- * put together.
+ * Creates a table from rows of names with an effect. White space separates names, and `{a,b}.{c,d}` stands for `a.c`,
+ * `a.d`, `b.c` and `b.d`.
  */
 export function toTable(rows: readonly (readonly [names: string, effect: Effect])[]): EffectTable {
   return new Map(

@@ -10,7 +10,7 @@ export type Lower = (on: Lowering, tree: Tree) => Shape
 /** How nodes are translated, by the name of the node. */
 export type Lowerings = Readonly<Record<string, Lower>>
 
-/** Translates the syntax tree of a language, with what all languages share. */
+/** Translates a syntax tree to {@link Code}, by the rules of its language and the rules of all languages. */
 export class Lowering {
   readonly #text: string
   readonly #lowerings: Lowerings
@@ -23,14 +23,14 @@ export class Lowering {
     this.#ignored = ignored
   }
 
-  /** Nodes of unknown kinds stand for their parts. */
+  /** Translates a node. A node without a rule becomes a block of its parts. */
   code(tree: Tree): Code {
     const lower = this.isPart(tree) ? this.#lowerings[tree.name] : undefined
     return this.at(tree, lower?.(this, tree) ?? this.block(this.isPart(tree) ? tree.children : []))
   }
 
   at({ start, end }: Span, shape: Shape): Code {
-    // The type of a union that is spread is not inferred.
+    // The cast is needed because TypeScript does not infer the type of a union that is spread.
     return { start, end, ...shape } as Code
   }
 
@@ -103,7 +103,7 @@ export class Lowering {
     }, item)
   }
 
-  /** A text with code in it; `from` and `to` are where its inside begins and ends. */
+  /** A text with code in it, such as a template. Its content begins at `from` and ends at `to`. */
   template({ children }: Tree, from: number, to: number, read: (source: string) => string): Shape {
     const parts: Code[] = []
     let start = from
@@ -121,7 +121,7 @@ export class Lowering {
   }
 }
 
-/** Splits nodes at a separator, without comments. */
+/** Splits nodes at a separator, and drops comments. */
 export function splitAt(trees: readonly Tree[], separator: string): Tree[][] {
   const parts: Tree[][] = [[]]
   for (const tree of trees) {
@@ -197,15 +197,15 @@ const lowerList: Lower = (on, { children }) => {
 const choices: ReadonlySet<string> = new Set(['or', 'and', '||', '&&', '??'])
 
 /**
- * Translates operators. Parsers nest `a + b + c` to the left as deeply as it has parts: it becomes one operation with
- * all of them.
+ * Translates operators. Parsers nest `a + b + c` to the left as deeply as it has parts: such a chain becomes one
+ * operation with all parts.
  */
 const lowerOperation: Lower = (on, tree) => {
   const rights: { operator: string; part: Tree; end: number }[] = []
   let left: Tree = tree
   while (left.name === 'BinaryExpression' && left.children.length >= 3) {
     const { children, end }: Tree = left
-    // `not in` and `is not` are two nodes.
+    // The operators `not in` and `is not` consist of two nodes each.
     const operator = children.slice(1, -1).map((sign) => on.source(sign))
     rights.push({ operator: operator.join(' '), part: children.at(-1)!, end })
     left = children[0]!
@@ -226,7 +226,7 @@ const lowerOperation: Lower = (on, tree) => {
   return code
 }
 
-/** Nodes that several languages have. */
+/** How nodes are translated that several languages have. */
 const shared: Lowerings = {
   VariableName: (on, tree) => on.name(tree),
   Number: (on, tree) => ({ type: 'number', number: Number(on.source(tree).replaceAll(/[_n]/g, '')) }),

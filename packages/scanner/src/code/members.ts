@@ -38,7 +38,7 @@ export function readMember(of: Value, key: Value, code: Code, on: Evaluator): Va
   return found.closure || found === nothing ? found : withFactsOf(found, [key])
 }
 
-/** Selects one variable of an environment that was read as a whole: drops the fact about the whole. */
+/** Selects one variable of an environment that was read as a whole: drops the fact that all variables were read. */
 export function selectVariable(value: Value, of: Value, key: Code, on: Evaluator): Value {
   if (key.type !== 'text' || !of.facts.some(({ kind }) => kind === 'environment-read')) return value
   const facts = value.facts.filter(({ kind }) => kind !== 'environment-read')
@@ -80,13 +80,13 @@ export function readSlice(of: Value, [from, to, step]: readonly (Value | undefin
   return of.items ? { ...of, items: pick(of.items), made: [...of.made, ...made] } : mixValues([of])
 }
 
-/** A character as a value: in Python an item of bytes is a number, and one of a text is a text; it stands for both. */
+/** A character as a value. In Python it also has a number, because `text` may be bytes, whose items are numbers. */
 export function toPythonCharacter(text: string, of: Value, { library }: Evaluator): Value {
   const value = toTextValue(text, [of])
   return library.language === 'python' && text !== '' ? { ...value, number: text.charCodeAt(0) } : value
 }
 
-/** Assigns a value to a variable, field or pattern. In a branch, the facts of the value before remain. */
+/** Assigns a value to a variable, field or pattern. In a branch, the facts of the previous value remain. */
 export function assignValue(target: Code, given: Value, scope: Scope, on: Evaluator, isNew = false): void {
   if (target.type === 'name') {
     const before = on.isInBranch ? scope.variables.get(target.name) : undefined
@@ -117,7 +117,7 @@ function assignMember(target: Extract<Code, { type: 'member' }>, given: Value, s
   else if (of.fields) of.fields.set(key.text, given)
   else addFactsToRoot(target.of, of, [given], scope, on)
   if (of.path === undefined || key.text === undefined) return
-  // An assignment to a part of a library is like a call of it.
+  // An assignment to a part of a library may have an effect, which the table lists by the path and `=`.
   const effect = on.library.functions.get(`${on.library.toPath(`${of.path}.${key.text}`)}=`)
   effect?.({ code: target, args: [given], named: new Map(), self: undefined, scope }, on)
 }

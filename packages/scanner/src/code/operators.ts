@@ -38,7 +38,7 @@ export function applyOperator(operator: string, parts: readonly Value[], languag
       return toTextValue(first!.text.repeat(Math.max(0, second.number)), [first!])
     }
   }
-  // JavaScript has `===`, `!==` and `>>>`.
+  // Reduces `===`, `!==` and `>>>` of JavaScript to `==`, `!=` and `>>`.
   const apply = numeric[operator.replace(/^(.[=>])[=>]$/, '$1')]
   if (!apply || parts.some(({ number }) => number === undefined)) return mixValues(parts)
   const number = parts.slice(1).reduce((sum, part) => apply(sum, part.number!), first!.number!)

@@ -2,15 +2,16 @@ import { createRequire } from 'node:module'
 import type { Input, Parser, PartialParse } from '@lezer/common'
 import type { Tree } from './syntax.ts'
 
-// Loaded on use, because a parser takes longer to load than a SKILL.md to scan. Bundles contain the parsers instead.
+// Parsers are loaded on first use, because loading one takes longer than scanning a SKILL.md. Bundled programs contain
+// them.
 const require = createRequire(import.meta.url)
 
-/** Longer code is read up to this length. */
+/** Maximum number of characters of code to parse. The code after them is not read. */
 const charactersMax = 1024 * 1024
 const depthMax = 500
-/** Steps that a parser takes to recover from errors, each of which costs fifty times as much as one through code. */
+/** Maximum steps of a parser to recover from errors. Each takes fifty times as long as a step through correct code. */
 const recoveriesMax = 20_000
-/** A parser reads text far ahead again and again where comments or strings are not closed: this many times at most. */
+/** How many times a parser may read the text: it reads far ahead where comments or strings are not closed. */
 const readingsMax = 20
 const pieceCharacters = 1024
 
@@ -63,7 +64,7 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
     enter({ name, from, to }) {
       const { node: parent, depth } = open.at(-1)!
       const node: typeof root = { name, start: from, end: to, children: [] }
-      // A long sum is nested as deeply as it has parts, and is read as one list of them.
+      // Directly nested operations count as one level, because a long sum is nested as deeply as it has parts.
       open.push({ node, depth: depth + Number(name !== parent.name || name !== 'BinaryExpression') })
       if (depth > depthMax) isDeep = true
       else if (open.length > 2) parent.children.push(node)
@@ -82,7 +83,7 @@ function isRecovering(parse: PartialParse): boolean {
   return 'recovering' in parse && Boolean(parse.recovering)
 }
 
-/** A text that a parser reads in pieces. Counts the pieces that follow the piece before. */
+/** A text that a parser reads in pieces. Counts the pieces that continue where the previous piece ended. */
 class CountedText implements Input {
   readonly lineChunks = false
   reads = 0
@@ -108,11 +109,11 @@ class CountedText implements Input {
   }
 }
 
-/** Parsers give up on chains of very many operators, so that their trees are not too deep. */
+/** Minimum operands of a chain that is shortened, because parsers give up on very long chains. */
 const operandsMax = 200
 const plus = String.raw`\s{0,200}\+\s{0,200}`
 
-/** For each quote mark, chains of literals with it, and what is between two of them. */
+/** For each quote mark: patterns of a chain of literals and of what is between two literals, and its shortest text. */
 const chains = ['"', "'"].map((quote) => {
   const literal = String.raw`${quote}(?:[^\\\n${quote}]|\\.){0,400}${quote}`
   return [

@@ -10,14 +10,14 @@ import type { CodeLanguage } from './parts.ts'
 import { readCommand, readShellProgram } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 
-/** Reads a program in Python: what it does, and which values reach what. Never throws. */
+/** Reads a program in Python: the facts about it, and the flows of values between them. Never throws. */
 export const readPython = (text: string): CodeReading => readWithGrammar(text, 'python', python)
 
-/** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if it contains elements of React. */
+/** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if the text contains JSX. */
 export const readJavaScript = (text: string, isJsx = false): CodeReading =>
   readWithGrammar(text, isJsx ? 'jsx' : 'script', javascript)
 
-/** Reads code in any of the languages, with the code of others that it runs. */
+/** Reads code in any supported language, with the code in other languages that it runs. */
 export function readCodeText(language: CodeLanguage, text: string): CodeReading {
   if (language === 'python') return readPython(text)
   return language === 'shell' ? readShellProgram(text, readCodeText) : readJavaScript(text, language === 'jsx')

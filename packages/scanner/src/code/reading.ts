@@ -44,13 +44,13 @@ export interface CodeFact {
   readonly value?: string
 }
 
-/** A value that came from one passage reaches another. */
+/** A value that comes from the passage of one fact reaches the passage of another fact. */
 export interface CodeFlow {
   readonly from: CodeFact
   readonly to: CodeFact
 }
 
-/** A text that the code computes from others, to be scanned like decoded text. */
+/** A text that the code computes from other texts, to be scanned like decoded text. */
 export interface ComputedText {
   readonly text: string
   readonly start: number

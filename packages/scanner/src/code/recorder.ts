@@ -39,8 +39,8 @@ export class Recorder implements CodeReading {
   }
 
   /**
-   * Records the facts that another reader found in a text, at the place of the text. Returns a function
-   * from such a fact to its fact at this place.
+   * Records the facts, flows and texts that another reader found in a text, at the place of the text. Returns a
+   * function from a fact of that reader to the recorded fact.
    */
   adopt({ facts, flows, texts, cut }: CodeReading, at: Span): (fact: CodeFact) => CodeFact {
     const found = new Set(facts)

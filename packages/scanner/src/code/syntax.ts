@@ -8,7 +8,7 @@ export interface Tree {
   readonly children: readonly Tree[]
 }
 
-/** The part of a program that is followed, the same for all languages. Statements are expressions, too. */
+/** A part of a program in the form to which all languages are translated. Statements are expressions, too. */
 export type Code = { readonly start: number; readonly end: number } & (
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'number'; readonly number: number }
@@ -28,16 +28,16 @@ export type Code = { readonly start: number; readonly end: number } & (
   | { readonly type: 'function'; readonly name?: string; readonly parameters: readonly Code[]; readonly body: Code }
   | { readonly type: 'class'; readonly name?: string; readonly body: Code }
   | { readonly type: 'comprehension'; readonly target: Code; readonly over: Code; readonly item: Code }
-  /** One of the parts. */
+  /** Has the value of one of its parts. */
   | { readonly type: 'choice'; readonly parts: readonly Code[] }
-  /** The operator is `define` for a new variable, `=`, or one whose result is assigned. */
+  /** The operator is `define` for a new variable, `=`, or an operator such as `+`, whose result is assigned. */
   | { readonly type: 'assign'; readonly target: Code; readonly operator: string; readonly value: Code }
   /** Names of variables that belong to an outer scope. */
   | { readonly type: 'outside'; readonly names: readonly string[] }
   | { readonly type: 'return'; readonly value: Code }
   | { readonly type: 'each'; readonly target: Code; readonly over: Code; readonly body: Code }
   | { readonly type: 'while'; readonly test: Code; readonly body: Code }
-  /** Parts in their order; its value is that of the last one. */
+  /** Parts in their order. The value of the block is the value of the last part. */
   | { readonly type: 'block'; readonly parts: readonly Code[] }
 )
 

@@ -146,7 +146,7 @@ export const codecs: ReadonlyMap<string, Encoding> = new Map([
   ['zlib', 'deflate'],
 ])
 
-/** The path that consists of parts, the later ones below the first. */
+/** Joins the parts of a path. An absolute part replaces the parts before it. */
 export function joinPath(parts: readonly Value[]): Value {
   const texts = parts.map(textOf)
   const from = texts.findLastIndex((text) => /^[/~]|^[a-z]:[\\/]/i.test(text))

@@ -19,7 +19,7 @@ export interface Value {
   /** A part of a library: `os.system`; what a function returned: `requests.get()`. */
   readonly path?: string
   readonly closure?: Closure
-  /** The object and the name of a method or field. */
+  /** For a method or field: the object that has it, and its name. */
   readonly self?: Value
   readonly method?: string
   /** Whether the value is a class, whose fields are its methods. */
@@ -33,7 +33,7 @@ export interface Value {
 export interface Closure {
   readonly code: Extract<Code, { type: 'function' }>
   readonly scope: Scope
-  /** The object whose method the value is. */
+  /** The object that has the function as a method. */
   owner?: Value
   calls: number
 }
@@ -42,7 +42,7 @@ export interface Closure {
 export class Scope {
   readonly variables = new Map<string, Value>()
   readonly outer: Scope | undefined
-  /** Names that belong to a scope outside, as `global` of Python declares. */
+  /** Names that belong to an outer scope, as `global` of Python declares. */
   readonly outside = new Set<string>()
 
   constructor(outer?: Scope) {
@@ -59,7 +59,7 @@ export class Scope {
     else this.variables.set(name, value)
   }
 
-  /** Assigns to a variable in the scope that defines it, or defines it in this one. */
+  /** Assigns to a variable in the scope that defines it, or defines it in this scope if none does. */
   set(name: string, value: Value): void {
     const scope = this.#definedIn(name) ?? this
     scope.variables.set(name, value)
@@ -78,7 +78,7 @@ export function toTextValue(text: string, from: readonly Value[] = [], ...made: 
   return { text, facts: joinFacts(from), made: joinMade(made, from) }
 }
 
-/** The operations of values that were computed from others. */
+/** The operations `made`, with the operations of the values that the result is computed from. */
 export function joinMade(made: readonly string[], from: readonly Value[]): readonly string[] {
   let all = made
   for (const one of from) {
@@ -90,13 +90,13 @@ export function joinMade(made: readonly string[], from: readonly Value[]): reado
 /** Whether an operation hides a text from a reader, and is not used for other reasons. */
 export const isHiding = (operation: string) => operation !== 'concatenation' && operation !== 'replacement'
 
-/** An unknown value that depends on others. */
+/** An unknown value that depends on the values. */
 export function mixValues(values: readonly Value[]): Value {
   const facts = joinFacts(values)
   return facts.length === 0 ? nothing : { facts, made: [] }
 }
 
-/** The same value, with the facts of others. */
+/** The same value, with the facts of the values `from`. */
 export function withFactsOf(value: Value, from: readonly Value[]): Value {
   const facts = joinFacts([value, ...from])
   return facts.length === value.facts.length ? value : { ...value, facts }
@@ -112,7 +112,7 @@ function joinFacts(values: readonly Value[]): readonly CodeFact[] {
   return all
 }
 
-/** Maximum number of values that are examined inside of one. */
+/** Maximum number of values that are examined inside of one value. */
 const innerMax = 500
 
 /** The facts of a value and of everything in it. */
@@ -133,7 +133,7 @@ export function textOf(value: Value | undefined): string {
   return value?.number === undefined ? unknownPart : String(value.number)
 }
 
-/** The characters of a text with their codes; undefined if it is not known. */
+/** The characters of a text with their codes; undefined if the text is not known. */
 export function toCodes(value: Value, ...made: readonly string[]): Value[] | undefined {
   if (value.text === undefined) return undefined
   return Array.from(value.text, (one) => ({ ...toTextValue(one, [value], ...made), number: one.charCodeAt(0) }))

@@ -7,7 +7,7 @@ import { locateInSample, type Sample } from './sample.ts'
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1))
 
-/** A known finding. Other fields are for readers. */
+/** A known finding of a baseline file. A scan ignores other fields of it. */
 const Known = v.object({ rule: v.string(), file: v.string(), passage: v.string(), reason: Reason })
 type Known = v.InferOutput<typeof Known>
 
@@ -51,7 +51,7 @@ function parseBaseline(file: string): readonly Known[] {
   )
 }
 
-/** Creates a baseline that gives one reason for all findings. Findings that are no instruction need none. */
+/** Creates a baseline that gives one reason for all findings. Leaves out findings with the signal `none`. */
 export function createBaselineWriter(file: string, reason: string) {
   const listed = new Map<string, Known & Pick<ScanFinding, 'line' | 'title'>>()
   return {
@@ -68,7 +68,7 @@ export function createBaselineWriter(file: string, reason: string) {
 
 const toBaselineKey = (...parts: readonly string[]) => JSON.stringify(parts)
 
-/** Identifies a finding by its rule, its file and the text of its line, so that it may move within the file. */
+/** Identifies a finding by its rule, its file and the text of its line, so that the line may move within the file. */
 function toBaselineId(sample: Sample, report: Security, finding: ScanFinding) {
   const { ruleId, path, excerpt } = finding
   const { file: outer, inside } = locateInSample(sample, path)

@@ -17,7 +17,7 @@ export async function readLimited(file: string, bytesMax: number): Promise<Limit
     const stats = await handle.stat()
     if (!stats.isFile()) return { unread: 'It is not a regular file.' }
     if (stats.size > bytesMax) return { unread: toReadProblem('large') }
-    // A file may grow while it is read, and those of /proc have no size.
+    // A file may grow while it is read, and files in /proc report no size.
     const bytes = Buffer.alloc(Math.min(Math.max(stats.size, 4096), bytesMax) + 1)
     let length = 0
     for (;;) {

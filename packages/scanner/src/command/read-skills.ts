@@ -15,7 +15,7 @@ export interface FolderOptions {
   readonly onFolder?: (folder: string) => void
 }
 
-/** Folders that are not part of a skill: those of version control, and installed packages. */
+/** Folders that are not part of a skill: data of git, installed packages, and metadata in zip files of macOS. */
 const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules', '__MACOSX'])
 
 /**
@@ -53,8 +53,8 @@ function isWalked(path: string, entry: Dirent, { onNote }: FolderOptions): boole
 }
 
 /**
- * Reads the skills that contain files, each once. Files outside of skills are left out. A file may be missing: its skill
- * has changed all the same.
+ * Reads the skills that contain files, each once. Files outside of skills are left out. A file may be missing, because
+ * deleting a file changes its skill, too.
  */
 export async function* readEnclosing(
   files: readonly string[],
@@ -71,7 +71,7 @@ export async function* readEnclosing(
     if (found) skills.set(relative('', folder) || '.', found)
   }
   for (const [folder, { skillFile, entries }] of skills) {
-    // A link may lead to a file of the repository.
+    // A link in a skill may lead to any file of the working directory, if the skill is in it.
     const top = realpathSync(isInsideFolder(resolve(folder), resolve('.')) ? '.' : folder)
     yield await new SkillReader(folder, top, options).read(skillFile, entries)
   }
@@ -146,7 +146,7 @@ class SkillReader {
     }
   }
 
-  /** A `.git` deeper in a skill can make git run programs: its names are scanned. */
+  /** Adds a file to a `.git` below the top folder of a skill, so that rules report it: it can make git run programs. */
   #addLeftOut(path: string): void {
     if (basename(path) === '.git' && path !== '.git') this.#files.push({ path: `${path}/config`, text: '' })
     this.#options.onNote(toSampleId(join(this.#folder, path)), 'left out.')

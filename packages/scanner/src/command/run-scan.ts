@@ -18,9 +18,9 @@ export interface ScanTotals {
 }
 
 /**
- * Scans skills and prints each report as soon as it is known. What cannot be read is printed to standard error, and the
- * others are scanned. With `watch` the scan runs until interrupted. Throws if a file of the request (the baseline,
- * the SARIF file, the rules) cannot be read or written, and for rules that another key signed.
+ * Scans skills and prints each report as soon as it is known. If a skill cannot be read, prints the reason to standard
+ * error and continues. With `watch` the scan runs until interrupted. Throws if a file of the request (the baseline, the
+ * SARIF file, the rules) cannot be read or written, and for rules that another key signed.
  */
 export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: OpenPlace): Promise<ScanTotals> {
   const { json, sarif: sarifFile, 'fail-on': failOn, 'write-baseline': writeBaseline } = request
@@ -33,7 +33,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
   const sarif = openSarifFile?.(sarifFile!, output.printJson, added)
   const isText = !json && sarifFile !== '-'
 
-  /** Scans a skill and prints its report, without the known findings of the baseline. Returns that report. */
+  /** Scans a skill and prints its report, without the known findings of the baseline. Returns the printed report. */
   async function scan(sample: Sample): Promise<Security> {
     const whole = await scanPackage(sample.files, Date.now(), added)
     const { report, known } = baseline?.apply(sample, whole) ?? { report: whole, known: undefined }

@@ -9,7 +9,7 @@ export interface Sample {
   readonly id: string
   /** SKILL.md first, if there is one. */
   readonly files: readonly ScanFile[]
-  /** Its folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
+  /** The folder of the sample and the name of its SKILL.md; or the file, URL or stream that contains the sample. */
   readonly at: { readonly folder: string; readonly skillFile: string } | { readonly container: string }
   /** Entries of an archive that were omitted from the skill, or changed. */
   readonly omitted?: readonly PathReason[] | undefined
@@ -18,7 +18,7 @@ export interface Sample {
 
 /** Where a file of a sample is. */
 export interface FilePlace {
-  /** The file relative to the working directory with `/`, or the container that has it: an archive, records, an address. */
+  /** The path from the working directory, with `/`; or the container: an archive, a file of records, a URL. */
   readonly file: string
   /** The file's name in the container. */
   readonly inside?: string

@@ -19,7 +19,7 @@ export interface SampleOptions extends FolderOptions {
 /** Opens places that are no paths, such as URLs; undefined for paths. */
 export type OpenPlace = (place: string) => AsyncIterable<Sample | Unreadable> | undefined
 
-/** The samples of all places of a request. A place that cannot be read does not affect the others. */
+/** The samples of all places of a request. A place that cannot be read does not affect the other places. */
 export async function* openAll(
   { places, enclosing }: Pick<ScanRequest, 'places' | 'enclosing'>,
   options: SampleOptions,

@@ -8,8 +8,8 @@ import { toRegion, toSarifLog, toSarifResult, toUri } from '../sarif.ts'
 import { isSampleUrl, locateInSample, toSkillDigest, type Sample } from './sample.ts'
 
 /**
- * Opens a SARIF log of several skills; `-` is standard output. GitHub accepts one run of a tool, so it has one. Throws if
- * the file cannot be written.
+ * Opens a SARIF log of several skills; `-` is standard output. The log has one run, because GitHub accepts one run of a
+ * tool. Throws if the file cannot be written.
  */
 export function openSarifFile(file: string, print: (text: string) => void, added?: AddedRules) {
   const handle = file === '-' ? undefined : openFile(file)
@@ -23,7 +23,7 @@ export function openSarifFile(file: string, print: (text: string) => void, added
         const { path, line, column, excerpt } = finding
         const { file: outer, inside } = locateInSample(sample, path)
         const artifactLocation = toArtifact(outer)
-        // The lines of an archive mean nothing: the passage is in one of its files.
+        // A line of an archive means nothing, so the location names the file in the archive and the line in that file.
         const inArchive = {
           physicalLocation: { artifactLocation, region: { startLine: 1, snippet: { text: excerpt } } },
           logicalLocations: [{ fullyQualifiedName: `${inside}:${line}:${column}`, kind: 'resource' }],

@@ -25,11 +25,11 @@ const progressMs = 100
 export type ScanOutput = ReturnType<typeof createScanOutput>
 
 /**
- * The output of a scan: results go to standard output; notes, errors and progress to standard error. Skills and rules of
- * others are untrusted: every line loses what controls a terminal, except for its style.
+ * The output of a scan: results go to standard output; notes, errors and progress to standard error. Skills and added
+ * rules are untrusted, so each line is printed without characters that control a terminal.
  */
 export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean) {
-  // Console ignores a closed reader, as with `| head`.
+  // `Console` ignores errors of an output that its reader closed, as with `| head`.
   const lines = new Console({ stdout, stderr })
   const isColoured = stdout.isTTY === true && (stdout.getColorDepth?.(env) ?? 1) > 1
   const hasProgress = stderr.isTTY === true && stdout.isTTY !== true
@@ -47,13 +47,13 @@ export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean)
     },
     /** Prints a part of a JSON document. */
     printJson: (part: string): void => lines.log(escapeJson(part)),
-    /** Reports something about a skill or a path that is no finding. */
+    /** Reports a remark on a skill or a path, which is no finding. */
     note: (id: string, note: string): void => reportLine(id, note, { note }),
-    /** Reports something that was not scanned. */
+    /** Reports that a skill or path was not scanned, and why. */
     fail(id: string, reason: string): void {
       reportLine(id, reason, { error: { code: 'unreadable', detail: reason } })
     },
-    /** Shows a count on a terminal whose standard output is redirected. */
+    /** Shows the number of scanned skills on a terminal, if standard output is redirected. */
     progress(scanned: number): void {
       if (!hasProgress || performance.now() - shownMs < progressMs) return
       shownMs = performance.now()

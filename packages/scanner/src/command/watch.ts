@@ -8,10 +8,10 @@ import { toSkillDigest, type Sample } from './sample.ts'
 import { openAll } from './samples.ts'
 import type { ScanIo, ScanOutput } from './scan-output.ts'
 
-/** Editors write a file in several steps. */
+/** How long to wait after a change before scanning, because editors write a file in several steps. */
 const quietMs = 100
 
-/** Scans the skills of places, and again each skill that changes, until it is interrupted. */
+/** Scans the skills of places, and each skill again when it changes, until the user interrupts the scan. */
 export async function watchSkills(
   places: readonly string[],
   io: ScanIo,

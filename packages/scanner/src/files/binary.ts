@@ -25,8 +25,8 @@ export interface BinaryReport {
 }
 
 /**
- * Whether a file's name is that of an archive, an image or a font. A shell runs a file with any other name, and an
- * agent reads it, so all bytes of other files are scanned as text; of these only the words are.
+ * Whether a file's name is that of an archive, an image or a font, of which a scan reads only the words. All bytes of
+ * other files are scanned as text, because shells may run them and agents may read them.
  */
 function isNamedBinary(path: string): boolean {
   // The content of a gzip has no name of its own.

@@ -73,7 +73,7 @@ function isPortableExecutable(bytes: Uint8Array): boolean {
 
 const images = ['png', 'jpeg', 'gif', 'webp', 'ico']
 
-/** Extensions that promise one of some formats. */
+/** Extensions, each with the formats that a file with the extension may have. */
 const promises: readonly { readonly endings: RegExp; readonly forms: readonly string[] }[] = [
   { endings: /\.(?:png|jpe?g|gif|webp)$/i, forms: images },
   { endings: /\.pdf$/i, forms: ['pdf'] },
@@ -91,7 +91,7 @@ const textNames = /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefil
 const lfsPointer = 'version https://git-lfs.github.com/spec/v1\n'
 const lfsPointerBytesMax = 1024
 
-/** Whether the extension of a file promises another format than it has. Empty files do not count. */
+/** Whether the extension of a file promises another format than the file has. Empty files do not count. */
 export function isDisguised(path: string, form: Form | undefined, bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false
   const promise = promises.find(({ endings }) => endings.test(path))

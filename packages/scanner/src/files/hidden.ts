@@ -7,7 +7,7 @@ interface Hidden {
 }
 
 const kinds: readonly { readonly rule: EngineRuleId; readonly pattern: RegExp }[] = [
-  // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag.
+  // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some of them, after a black flag.
   { rule: 'tag-characters', pattern: /(?<!\u{1f3f4}|[\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]{8,}/gu },
   {
     rule: 'zero-width-run',
@@ -18,10 +18,10 @@ const kinds: readonly { readonly rule: EngineRuleId; readonly pattern: RegExp }[
 ]
 /** Direction controls are legitimate next to letters of right-to-left scripts. */
 const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
-/** Characters of which a text must contain one to be examined; Latin texts are skipped. */
+/** A text without any of these characters, such as most Latin texts, is not examined further. */
 const unseen = /[\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
-/** Finds characters and gaps that hide text from a reader, whatever the text is. */
+/** Finds characters and gaps that hide text from a reader, whatever the hidden text is. */
 export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
   if (role === 'instruction' || role === 'reference') yield* findPadding(text)
   if (!unseen.test(text)) return
@@ -36,7 +36,7 @@ export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
 /** Gaps after which people stop reading. */
 const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 
-/** Finds long gaps, reported at the line before the gap; the text after it is scanned separately. */
+/** Finds long gaps, reported at the line before the gap; rules scan the text after the gap. */
 function* findPadding(text: string): Generator<Hidden> {
   for (const gap of gaps) {
     // The beginning of a gap is found faster than the gap, and most texts have none.

@@ -30,7 +30,7 @@ export function readPdf(bytes: Uint8Array, budget: UnpackBudget): { text: string
   return { text: texts.filter(Boolean).join('\n'), cut: isEncrypted ? 'It is encrypted.' : undefined }
 }
 
-/** A zlib header: deflate, and a checksum of its two bytes (RFC 1950, 2.2). */
+/** Whether a zlib header is at an offset: the method deflate, and a checksum of its two bytes (RFC 1950, 2.2). */
 function isZlib(buffer: Buffer, at: number): boolean {
   return at + 2 <= buffer.length && (buffer[at]! & 0x0f) === 8 && buffer.readUInt16BE(at) % 31 === 0
 }
@@ -47,7 +47,7 @@ function inflateSafely(data: Buffer, budget: UnpackBudget): string | 'too large'
 
 const shownPattern =
   /\((?:[^()\\]|\\[^]){0,10000}\)|<[\da-fA-F\s]{2,10000}>|-?\d{1,6}(?:\.\d{1,4})?|T[*DdJjm]|BT|ET|['"]/g
-/** A space in a list of shown strings: thousandths of the font size, to the left. */
+/** A lower number between two shown strings is a space. Unit: thousandths of the font size. */
 const gapMin = -180
 
 /** Concatenates the strings that a content stream shows, with line breaks where it moves to another line. */

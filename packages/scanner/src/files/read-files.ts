@@ -7,13 +7,13 @@ import { UnpackBudget } from './unpack.ts'
 /** Maximum depth of nested archives; a tar in a gzip counts as two. */
 const archivesDepthMax = 3
 
-/** A text of a file: bytes may have several readings, and archives contain files. */
+/** A text of a file. A file has several texts if its bytes have several readings, or if it is an archive. */
 export interface TextFile {
   readonly path: string
   readonly text: string
   /** Rules of the engine that the bytes of the file match. */
   readonly found: readonly EngineRuleId[]
-  /** The original file. */
+  /** The file of the skill that contains the text. */
   readonly of: { readonly path: string }
 }
 

@@ -10,7 +10,7 @@ export function isMarkdown(path: string): boolean {
   return isMarkdownPattern.test(path)
 }
 
-/** Roles by path; the first match counts. A file that instructions mention is used, wherever it is. */
+/** Roles by path; the first match counts. The role changes if instructions mention the file. */
 const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   { path: /(?:^|\/)SKILL\.md$/i, role: 'instruction' },
   // Hosts show the description to a model before any file; see security/metadata-scan.ts.
@@ -63,7 +63,7 @@ const textPlaces = places.slice(-3)
 /** What may be a path with a dot inside, with the characters before that dot in a group. Longer paths are cut. */
 const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
-/** An interpreter before the file that it is given. */
+/** Matches the text before the name of a file that an interpreter runs. */
 const runPattern = regexWith('i')`(^|[\s"'\x60(/])((ba|z|da|k)?sh|python[\d.]{0,4}|perl|ruby|php|pwsh|powershell|bun
   |deno run|(?<=["'\x60\n;&|]\s?)(source|node))\s+(-\S+\s+){0,3}["']?$`
 const runCharactersMax = 60
@@ -93,7 +93,7 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   return roles
 }
 
-/** The files to which the paths in a text lead, which may be written from any folder. */
+/** The files to which the paths in a text lead. A path may be relative to any folder. */
 function* findMentionedFiles(
   text: string,
   byName: ReadonlyMap<string, readonly NamedFile[]>,

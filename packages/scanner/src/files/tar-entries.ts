@@ -73,7 +73,7 @@ function toTarName(header: Uint8Array): string {
   return prefix === '' ? name : `${prefix}/${name}`
 }
 
-/** Reject a size in pax headers: readers that know pax would read other bytes than those that do not. */
+/** The path in a pax header. Rejects a size, because readers without pax would read other bytes. */
 function toPaxPath(text: string): string | undefined {
   if (/^\d+ (?:size|GNU\.sparse[\w.]*)=/m.test(text))
     throw new NotInspected('The archive has an entry with two sizes or with holes.')

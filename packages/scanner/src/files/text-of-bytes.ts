@@ -1,6 +1,6 @@
 /** Number of bytes that decide whether a file is text. */
 const sampleBytes = 64 * 1024
-/** Minimum share of UTF-16 code units with a zero byte: the letters, spaces and line ends of Latin scripts have one. */
+/** Minimum share of UTF-16 code units with a zero byte, as Latin letters, spaces and line ends have. */
 const utf16ZerosMin = 0.05
 
 /**
@@ -73,7 +73,7 @@ export function isText(bytes: Uint8Array): boolean {
   return odd <= text.length * 0.05
 }
 
-/** The characters that make up most of a text, in which the expression of odd characters is slow. */
+/** The characters that make up most of a text. They are removed first, because `oddCharacter` is slow on them. */
 const plainCharacters = /[\t-\r -~]+/g
 const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
 

@@ -4,7 +4,7 @@ import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill
 import { forms } from './file-forms.ts'
 import { NotInspected, readTarEntries, type UnpackedEntry } from './tar-entries.ts'
 
-/** Limits of all archives of one skill together, so that a small one cannot exhaust memory or time. */
+/** Limits of all archives of one skill together, so that a small archive cannot exhaust memory or time. */
 export class UnpackBudget {
   #bytes = 16 * 1024 * 1024
   #entries = 2000
@@ -29,7 +29,7 @@ export interface Unpacked {
   readonly cut: string | undefined
 }
 
-/** Reads the entries of a zip by its central directory, after checking that all readers would see the same ones. */
+/** Reads the entries of a zip by its central directory, after checking that all readers would see the same entries. */
 export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   return unpackEntries(bytes, function* () {
     const entries = readZipDirectory(bytes, { entriesMax: Infinity, hasGaps: false })
@@ -64,7 +64,7 @@ export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   })
 }
 
-/** Archives that a script may have behind its last line. */
+/** Formats of archives that a script may have behind its last line. */
 const archives: ReadonlySet<string> = new Set(['gzip', 'xz', 'bzip2', 'zstd', '7z', 'rar'])
 
 /** The content of an archive that begins after a line of another file, or why it was not inspected, as a sentence. */
@@ -128,7 +128,7 @@ function readZipEntry(archive: Uint8Array, { name, method, dataStart, dataEnd, s
   return bytes
 }
 
-/** With `info`, zlib also returns how much of the input it read. */
+/** Runs a call of zlib with the option `info`, which returns how much of the input was read: all of it must be. */
 function inflateWithin(run: () => unknown, inputBytes: number): Uint8Array {
   let result: { buffer: Buffer; engine: { bytesWritten: number } }
   try {

@@ -3,7 +3,7 @@ import { crc32, inflateSync } from 'node:zlib'
 import { NotInspected } from './tar-entries.ts'
 import type { UnpackBudget } from './unpack.ts'
 
-/** Metadata of an image that is compressed or split. Undefined if the image or font is not well-formed. */
+/** The compressed or split metadata of an image. Undefined if the image or font is not well-formed. */
 type Reader = (buffer: Buffer, budget: UnpackBudget) => Buffer[] | undefined
 
 /** Formats whose structure defines their end, so that no data can follow unnoticed. */
@@ -23,7 +23,7 @@ export function hasReader(form: string): boolean {
 }
 
 /**
- * Reads the metadata of a well-formed image that is compressed or split, and so not visible in its bytes. Undefined if
+ * Reads the metadata of a well-formed image that its bytes do not show, because it is compressed or split. Undefined if
  * the image or font is damaged, has data after its end, or its metadata expands to too much data.
  */
 export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudget): Buffer[] | undefined {
@@ -69,7 +69,7 @@ function findCompressed(type: string, data: Buffer): number | undefined {
   return data.indexOf(0, data.indexOf(0, end + 3) + 1) + 1
 }
 
-/** Segments and entropy-coded data up to the end of the image (ITU-T T.81, B.1). Cameras append further images. */
+/** Segments and entropy-coded data up to the end (ITU-T T.81, B.1). Reads images that a camera appended, too. */
 function readJpeg(buffer: Buffer): Buffer[] | undefined {
   for (let at = 2; ;) {
     if (buffer.readUInt8(at) !== 0xff) return undefined
@@ -137,7 +137,7 @@ function readRiff(buffer: Buffer): Buffer[] | undefined {
   return []
 }
 
-/** A directory of images. */
+/** Checks that no data follows the images in an icon's directory. */
 function readIco(buffer: Buffer): Buffer[] | undefined {
   const count = buffer.readUInt16LE(4)
   const ends = Array.from({ length: count }, (_, i) => {
@@ -147,7 +147,7 @@ function readIco(buffer: Buffer): Buffer[] | undefined {
   return count > 0 && hasNothingFrom(buffer, Math.max(...ends)) ? [] : undefined
 }
 
-/** The directory of tables (OpenType, table directory), or of the fonts of a collection. */
+/** Checks that no data follows the tables of a font, or of the fonts of a collection (OpenType, table directory). */
 function readSfnt(buffer: Buffer): Buffer[] | undefined {
   const isCollection = buffer.toString('latin1', 0, 4) === 'ttcf'
   const fonts = isCollection
@@ -165,13 +165,13 @@ function readSfnt(buffer: Buffer): Buffer[] | undefined {
   return hasNothingFrom(buffer, end) ? [] : undefined
 }
 
-/** The header has the size of the file, and is followed by the position of private data (WOFF 1.0, 4; WOFF 2.0, 4.1). */
+/** Checks that the header states the size of the file (WOFF 1.0, 4; WOFF 2.0, 4.1). */
 function readWoff(buffer: Buffer): Buffer[] | undefined {
   const headerBytes = buffer.toString('latin1', 0, 4) === 'wOFF' ? 44 : 48
   return buffer.length >= headerBytes && buffer.readUInt32BE(8) === buffer.length ? [] : undefined
 }
 
-/** Whether only padding follows, which some programs write. */
+/** Whether only padding follows an offset: some programs write it at the end of a file. */
 function hasNothingFrom(buffer: Buffer, at: number): boolean {
   return (
     at <= buffer.length &&

@@ -29,10 +29,10 @@ function toWordMatcher(
 
 const always = () => true
 
-/** An end belongs to the last beginning before it, if no stop is between them and it is near enough. */
+/** Matches a beginning and an end near it, if no stop is between them. An end belongs to the beginning before it. */
 function toFlowMatcher({ first, last, stop, withinMax }: Flow, flags: string): Matcher {
   const beginnings = new RegExp(first.source, flags)
-  // Group 1 is an end; the group of a beginning has the name that expressions of rules cannot use.
+  // The named groups distinguish an end from a beginning; a stop has no group.
   const marks = new RegExp(`(?<end>${last.source})|(?<begin>${first.source})|${stop.source}`, flags)
   return (text, from, onMatch) => {
     beginnings.lastIndex = from
@@ -50,7 +50,7 @@ function toFlowMatcher({ first, last, stop, withinMax }: Flow, flags: string): M
   }
 }
 
-/** Finds the first expression, then the others in the sentence around it; a sentence counts once. */
+/** Finds the first expression, then the other expressions in the sentence around it; a sentence counts once. */
 function toTogetherMatcher({ all, stop, withinMax, unless }: Together, flags: string): Matcher {
   const [first, ...others] = all.map(({ source }) => new RegExp(source, flags))
   const stops = new RegExp(stop.source, flags)
@@ -84,7 +84,7 @@ function findAll(text: string, expressions: readonly RegExp[]): { start: number;
   return spans
 }
 
-/** The sentence around a passage, as far as it may extend to both sides. */
+/** The sentence around a passage, with at most `withinMax` characters on each side of the passage. */
 function findSentence(text: string, from: number, to: number, stops: RegExp, withinMax: number): [number, number] {
   let start = Math.max(0, from - withinMax)
   stops.lastIndex = start

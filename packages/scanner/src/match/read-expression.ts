@@ -2,7 +2,8 @@ import { createRequire } from 'node:module'
 import type * as regexpp from '@eslint-community/regexpp'
 import type { AST } from '@eslint-community/regexpp'
 
-// Loaded on use: packages have the traits of the built-in rules. Bundles contain it instead.
+// The parser is loaded on first use, because published packages contain the traits of built-in rules. Bundled programs
+// contain it.
 const require = createRequire(import.meta.url)
 
 /** A need of an expression: texts of which every match contains one. */
@@ -60,9 +61,9 @@ export function readExpression({ source }: RegExp): ExpressionTraits {
   return texts ? { ...whole, needs: toNeeds(texts, 0, whole.charactersMax) } : whole
 }
 
-/** With more texts than this, one of them occurs almost everywhere. */
+/** Maximum number of texts of a need. Of more texts, one occurs almost everywhere. */
 const needTextsMax = 100
-/** Shorter texts occur everywhere. */
+/** Minimum length of a text of a need. Shorter texts occur everywhere. */
 const needCharactersMin = 3
 /** Number of needs by which an expression is found: a second one halves the time of its search, a third has no effect. */
 export const needsMax = 2
@@ -191,7 +192,7 @@ function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element
 
 function toWaysOfTimes(each: number, min: number, max: number, element: AST.Element, next?: AST.Element): number {
   if (max === Infinity) return Infinity
-  // The first character that is not repeated decides how often the others are.
+  // The first character after the repetition decides how often the repeated character matches.
   if (next && isCharacter(element) && isCharacter(next) && areDisjoint(element.raw, next.raw)) return 1
   if (each === 1) return max - min + 1
   let ways = 0
@@ -226,12 +227,12 @@ function listNeeds({ texts, needs, charactersMax }: Part): readonly Need[] {
 /** The need of a part that begins with one of some texts, at a distance from the beginning of the expression. */
 function toNeeds(texts: readonly string[], at: number, after: number): Need[] {
   if (texts.some(({ length }) => length < needCharactersMin)) return []
-  // A text that contains another is found together with it.
+  // Of two texts of which one contains the other, the shorter one is enough: every longer text contains it.
   const least = texts.filter((text) => !texts.some((other) => other !== text && text.includes(other)))
   return [{ texts: least, before: at + Math.max(...texts.map(({ length }) => length)), after }]
 }
 
-/** The needs of a part as those of an expression that continues before and after it. */
+/** The needs of a part as needs of a longer expression, with `before` and `after` more characters around the part. */
 export function spreadNeeds(needs: readonly Need[], before: number, after: number): Need[] {
   return needs.map((need) => ({ texts: need.texts, before: need.before + before, after: need.after + after }))
 }
@@ -244,12 +245,12 @@ function uniteNeeds(needs: readonly Need[]): Need {
   }
 }
 
-/** The rarest needs, in this order. */
+/** The rarest needs, the rarest first; at most `needsMax`. */
 export function toRarest(needs: readonly Need[]): readonly Need[] {
   return needs.toSorted((one, other) => toFrequency(one) - toFrequency(other)).slice(0, needsMax)
 }
 
-/** A measure of the number of places of a need's texts: the frequencies of letters instead make no difference. */
+/** Estimates how often the texts of a need occur, by their length. Frequencies of letters would make no difference. */
 function toFrequency({ texts }: Need): number {
   return texts.reduce((sum, { length }) => sum + 5 ** -length, 0)
 }

@@ -8,8 +8,8 @@ export interface Flow {
 }
 
 /**
- * Expressions that all match in one sentence, in any order: a verb, its object, where it goes. The first one is searched
- * for, so it should be the rarest.
+ * Expressions that all match in one sentence, in any order: a verb, its object, where it goes. A search begins with the
+ * first expression, so it should be the rarest.
  */
 export interface Together {
   readonly all: readonly RegExp[]
@@ -42,7 +42,7 @@ interface Anchored {
    * folded text.
    */
   readonly view?: 'raw'
-  /** Whether the text that an expression matched is meant, for what no expression can tell. */
+  /** Checks a matched text for properties that no expression can test. Default: every match counts. */
   readonly isMeant?: (text: string) => boolean
 }
 

@@ -21,7 +21,7 @@ export interface Hit extends Match {
 
 /** Maximum number of characters on which a pattern is tried in one text; only a hostile text needs more. */
 const triedCharactersMax = 4 * 1024 * 1024
-/** Limit for raw text, which may be much longer than its folded form. */
+/** Maximum characters of raw text to try from the start of a range: raw text may be far longer than folded text. */
 const rawCharactersMax = 65_536
 
 /** A range of a piece, end exclusive. */
@@ -49,7 +49,7 @@ export class Search {
   readonly #sought: readonly Sought[]
   readonly #sets = new TextSets()
 
-  /** `traits`: those of the patterns of each probe. */
+  /** `traits` are the traits of the patterns of each probe. */
   constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
     this.#sought = probes.flatMap((of, probe) =>
       traits[probe]!.map((own, index) => ({
@@ -129,7 +129,7 @@ class TextSets {
     this.#members = Array.from(this.#numbers, () => [])
   }
 
-  /** Replaces the previous piece. */
+  /** Searches a piece, and forgets what was found in the previous piece. */
   find({ codes, size }: Folded): void {
     for (const set of this.#touched) this.#members[set]!.length = 0
     this.#touched.length = 0
@@ -158,7 +158,7 @@ class TextSets {
   }
 }
 
-/** Adds a range, which overlaps at most the last one. */
+/** Adds a range to a list of which it overlaps at most the last range. */
 function addWindow(windows: Window[], start: number, end: number): void {
   const last = windows.at(-1)
   if (last && start <= last.end && start >= last.start) last.end = Math.max(last.end, end)

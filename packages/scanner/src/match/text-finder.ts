@@ -62,7 +62,7 @@ export class TextFinder {
     return states
   }
 
-  /** Completes the transitions, from short states to long ones: a state without one has that of its suffix. */
+  /** Completes the transitions, from short states to long ones: a state without a transition has that of its suffix. */
   #link(): void {
     const next = this.#next
     const queue = [root]
@@ -111,7 +111,7 @@ function checkText(text: string): void {
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 
-/** Letters and the space have classes of their own, so a beginning of them needs no comparison. */
+/** The number of characters at the beginning of a text that need no comparison, because each has a class of its own. */
 function countAgreed(text: string): number {
   const beginning = text.slice(0, beginningUnits)
   return /^[a-z ]*$/.test(beginning) ? beginning.length : 0
@@ -124,7 +124,7 @@ function isAt(text: string, codes: Uint16Array, start: number, from: number): bo
 
 /** Above these code units, no letter of a rule has two cases: Latin, Greek, Cyrillic and Armenian. */
 const casedUnits = 0x590
-/** The lower-case letter of each code unit, and its class. Filled by a loop: it is part of the start of each thread. */
+/** The lower-case letter of each code unit, and its class. A loop fills them fast, because each thread needs it. */
 const lowerOf = new Uint16Array(65_536)
 const classOf = new Uint8Array(65_536)
 for (let unit = 0; unit < lowerOf.length; unit++) {
@@ -133,7 +133,7 @@ for (let unit = 0; unit < lowerOf.length; unit++) {
   classOf[unit] = toClass(lowerOf[unit]!)
 }
 
-/** Letters and the space have classes of their own; digits, punctuation and the rest share others. */
+/** Letters and the space have classes of their own; all other characters share the remaining classes. */
 function toClass(unit: number): number {
   if (unit >= 97 && unit <= 122) return unit - 96
   if (unit === 32) return 27

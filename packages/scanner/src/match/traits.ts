@@ -51,7 +51,7 @@ function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTrai
   if (match instanceof RegExp) return { width: first.charactersMax, needs: first.needs }
   const { withinMax } = match
   if ('all' in match) {
-    // A sentence may have any of the needed texts at both of its ends.
+    // Each needed text may be at either end of a sentence.
     const width = 2 * withinMax
     const needs = all.slice(0, match.all.length).flatMap((each) => each.needs)
     return { width, needs: toRarest(needs).map(({ texts }) => ({ texts, before: width, after: width })) }

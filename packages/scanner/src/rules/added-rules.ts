@@ -1,6 +1,6 @@
 import { rulesVersion } from './rules-version.ts'
 
-/** Verified rules that a scan applies besides the built-in ones, as text: it is sent to threads. */
+/** Verified rules that a scan applies besides the built-in ones, as text, because the scan sends them to threads. */
 export interface AddedRules {
   /** Identifies the rules, as `<release>.<digest>`. */
   readonly id: string

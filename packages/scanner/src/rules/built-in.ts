@@ -5,7 +5,7 @@ import type { BuiltInDocument } from './rule-document.ts'
 const folder = new URL('data/', import.meta.url)
 const usualSeverities = { hostile: 'critical', suspicious: 'high', power: 'low' } as const
 
-/** The files of built-in rules, in the order of their names. Packages are built with their content in place of this module. */
+/** The files of built-in rules, by name. The build of a package replaces this module by the content of these files. */
 export const builtInDocuments: readonly BuiltInDocument[] = readdirSync(folder)
   .toSorted()
   .map((name) => toBuiltInDocument(parse(readFileSync(new URL(name, folder), 'utf8'))))
@@ -43,7 +43,7 @@ function toBuiltInDocument({ defaults, facts, rules, ...others }: RulesFile): Bu
   return document as BuiltInDocument
 }
 
-/** Techniques of MITRE ATT&CK (`T1546.004`) and ATLAS (`AML.T0051`), weaknesses (`CWE-94`). */
+/** The URL of a technique of MITRE ATT&CK (`T1546.004`) or ATLAS (`AML.T0051`), or of a weakness (`CWE-94`). */
 function toReferenceUrl(reference: string): string {
   return reference
     .replace(/^CWE-(\d+)$/, 'https://cwe.mitre.org/data/definitions/$1.html')

@@ -26,7 +26,7 @@ const known = [
   /^[\w-]+\.(?:local|lan|internal|test|localhost|svc)\b/,
 ]
 
-/** Whether the variable holds a key of a service, and the address is of another. */
+/** Whether the variable holds a key of a service, and the address does not belong to this service. */
 export function isToStranger(variable: string, address: string): boolean {
   const host = /^(?:\w+:\/\/)?([^/?#\s"'`]*)/.exec(address.toLowerCase())![1]!
   if (!/^[\w-]/.test(host) || known.some((each) => each.test(host))) return false
@@ -36,7 +36,7 @@ export function isToStranger(variable: string, address: string): boolean {
 const variablePattern = /(?<![a-z\d])[a-z][a-z\d]*_\w{0,24}(?:key|token|secret|pass|pwd|credential)/i
 const addressPattern = /https?:\/\/[^\s"'`)]+/i
 
-/** Whether a command, call or sentence names the key of a service before or after a first address that is of another. */
+/** Whether the first variable in a text holds a key of a service, and the first address is not of that service. */
 export function namesKeyForStranger(text: string): boolean {
   const [variable, address] = [variablePattern.exec(text)?.[0], addressPattern.exec(text)?.[0]]
   return variable !== undefined && address !== undefined && isToStranger(variable, address)

@@ -7,7 +7,7 @@ import { imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
 import type { BuiltInDocument, CodeData, CodeFactsData, CombinationData, FactData } from './rule-document.ts'
 import type { checkNames, HeadData, Part, PatternData, Parts } from './rule-document.ts'
 
-/** The report of a rule, which does not depend on what it matches. */
+/** What a rule reports: its fields without those that define what it matches. */
 export type RuleHead = HeadData & { readonly references: readonly string[] }
 
 interface WithPatterns {
@@ -18,7 +18,7 @@ export type Rule = RuleHead & WithPatterns
 export type Fact = Omit<FactData, 'patterns'> & WithPatterns
 export type Combination = RuleHead & CombinationData
 
-/** Facts about code of which one must be there. */
+/** Facts about code: the code must have one of them. */
 export interface FactsOf {
   readonly kinds: readonly CodeFactKind[]
   /** What the value of the fact must match; an unknown value is the empty text. */
@@ -42,7 +42,7 @@ export interface LoadedRules {
 
 /**
  * Builds the rules of documents, which may use each other's named parts. Throws a `TypeError` for an expression that
- * cannot be compiled, that of a pattern when it is first read.
+ * cannot be compiled; for an expression of a pattern, only when the pattern is first read.
  */
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
@@ -81,7 +81,7 @@ function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): F
   }
 }
 
-/** What an expression cannot tell about the text that it matched, by the names that rules use. */
+/** The checks of a matched text that no expression can make, by the names that rules use for them. */
 const checks: Readonly<Record<(typeof checkNames)[number], (text: string) => boolean>> = {
   'package-looks-alike': namesLookAlike,
   'image-looks-alike': imageLooksAlike,
@@ -115,7 +115,7 @@ function toTogether(data: Extract<PatternData, { all: Part[] }>, compile: Compil
   return { all: all.map((each) => compile(each)), stop: compile(stop), withinMax, unless: compile(unless) }
 }
 
-/** Where YAML joins lines. */
+/** A gap after a space, which YAML inserts where it joins lines. */
 const spaceBeforeGap = / (?=\{\d+-\d+ in (?:line|sentence)\})/g
 /** An escape, a class or a named part, also in the older notation `${name}`. */
 const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g

@@ -8,7 +8,7 @@ const otherPackages = listNames('other-packages')
 const images = listNames('images')
 const otherImages = listNames('other-images')
 
-/** In shorter names any other letter makes another word, so only slips of a finger count. */
+/** In shorter names, any other letter makes another word, so only letters that are easily mistaken count. */
 const anyLetterMin = 7
 const nameMin = 5
 
@@ -52,7 +52,7 @@ function isSlipOf(name: string, known: ReadonlySet<string>): boolean {
   return false
 }
 
-/** Whether one letter is missing, added, doubled, swapped with the next, or (in long names) another one. */
+/** Whether one letter is missing, added, doubled, swapped with the next, or replaced (in long names by any letter). */
 function isOneSlip(name: string, other: string): boolean {
   let same = 0
   while (same < name.length && name[same] === other[same]) same++

@@ -41,7 +41,7 @@ function readAddedRules({ text }: AddedRules): LoadedRules {
 
 const isNew = ({ id }: { readonly id: string }) => !builtInIds.has(id)
 
-/** The built-in rules and others. */
+/** Prepares the built-in rules together with added rules. */
 export function addRules(added: LoadedRules, version: string): PreparedRules {
   const { rules, facts, combinations, codeRules } = builtIn
   const loaded = {

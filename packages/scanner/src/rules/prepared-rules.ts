@@ -10,7 +10,7 @@ export class PreparedRules {
   readonly rules: readonly Rule[]
   /** All that is searched for: the rules first, and then the facts. */
   readonly probes: readonly (Rule | Fact)[]
-  /** Sets of findings and facts that are findings. */
+  /** Sets of findings and facts that together are a finding. */
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
   /** Whether code is read even if no built-in rule can match it. */
@@ -23,7 +23,7 @@ export class PreparedRules {
   #traits: Traits | undefined
   #search: Search | undefined
 
-  /** `list`: the traits of the patterns of all probes. Default: reads their expressions. */
+  /** `list` returns the traits of the patterns of all probes. Default: reads their expressions. */
   constructor(
     { rules, facts, combinations, codeRules }: Omit<LoadedRules, 'heads'>,
     list: () => Traits = () => listTraits(this.probes),
@@ -51,5 +51,5 @@ export class PreparedRules {
 
 type Traits = readonly (readonly PatternTraits[])[]
 
-/** The rules of this package. Most nodes scan only in threads, so each thread prepares its own. */
+/** The built-in rules. Their search is created on first use, because most nodes scan only in threads. */
 export const builtInRules = new PreparedRules(builtIn, listBuiltInTraits)

@@ -4,7 +4,7 @@ import { codeFactKinds } from '../code/reading.ts'
 import { categories } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
 
-/** What an expression cannot tell about the text that it matched; see `checks`. */
+/** Names of the checks of a matched text that no expression can make; see `checks`. */
 export const checkNames = ['package-looks-alike', 'image-looks-alike', 'key-for-stranger'] as const
 
 const Expression = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.expressionCharactersMax))
@@ -80,11 +80,11 @@ const head = {
   roles: v.optional(listOf(v.picklist(fileRoles), fileRoles.length)),
   /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   regardless: v.optional(v.literal(true)),
-  /** Whether the rule judges the meaning of sentences, and so needs findings in several sources (see the ablation). */
+  /** Whether the rule judges the meaning of sentences. A test requires true findings of it in two sources of skills. */
   prose: v.optional(v.literal(true)),
   /**
-   * Whether the rule is about sources of others. A match with addresses of the skill's own product then has the signal
-   * `power`, and is no part of combinations about sources of others.
+   * Whether the rule is about addresses of other owners. A match with addresses of the skill's own product then has the
+   * signal `power`, and is no part of combinations about addresses of other owners.
    */
   foreign: v.optional(v.literal(true)),
 }
@@ -119,9 +119,9 @@ const OfCode = v.strictObject({ ...head, code, examples })
 const OfEngine = v.strictObject({ ...head, engine: v.literal(true) })
 export type HeadData = Omit<v.InferOutput<typeof OfEngine>, 'engine'>
 
-/** A rule: what it reports, and what it matches: patterns, facts about code or either, or a combination of other findings. */
+/** A rule: what it reports, and what it matches: patterns, facts about code or both, or a combination of findings. */
 export type RuleData = v.InferOutput<typeof OfPatterns | typeof OfCombination | typeof OfCode>
-// A union would not name the field that is wrong.
+// The schema depends on the fields, because the error of a union would not name the wrong field.
 const Rule = v.lazy((data): v.GenericSchema<RuleData> => {
   const has = (field: string) => typeof data === 'object' && data !== null && Object.hasOwn(data, field)
   return has('combination') ? OfCombination : has('code') && !has('patterns') ? OfCode : OfPatterns
@@ -141,7 +141,7 @@ const content = {
   rules: listOf(Rule, bundleLimits.rulesMax),
 }
 
-/** A file of built-in rules. Those of the engine are checked by the form of texts and bytes. */
+/** A file of built-in rules. Rules without patterns are those that the engine checks by the form of texts and bytes. */
 export const BuiltInDocument = v.strictObject({
   ...content,
   /** Lists of names, with spaces between them, that checks use. */

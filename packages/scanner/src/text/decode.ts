@@ -1,6 +1,6 @@
 import { decoders } from './encodings.ts'
 
-/** A text that was decoded from another. */
+/** A text that was decoded from another text. */
 export interface DecodedText {
   readonly text: string
   /** Position of the text's outermost encoded form. */
@@ -10,7 +10,7 @@ export interface DecodedText {
   readonly decoded: readonly string[]
   /** Whether the encoding has no legitimate use in a readable text. */
   readonly isHidden: boolean
-  /** For another spelling of a text, that text: a match in both is not a result of the spelling. */
+  /** The passage as written, if the text is its usual spelling: a match in both does not come from the spelling. */
   readonly spelled: string | undefined
 }
 
@@ -35,7 +35,7 @@ export function* decodeEncodedText(text: string, onCut: (reason: string) => void
   for (const outer of queue) {
     for (const find of decoders) {
       for (const inner of find(outer.text)) {
-        // A spelling is not repeated, and its result may have the same signs.
+        // A spelling is decoded once, because its result may look as if it had the spelling again.
         if (inner.spelled !== undefined && outer.decoded.includes(inner.form)) continue
         // Two decodings may cancel out, as ROT13 of ROT13.
         if (outer.depth > 0 && text.includes(inner.text)) continue

@@ -103,14 +103,14 @@ interface Outline {
 
 const fencePattern = /^\s{0,12}(?:[-*+>]\s+)?(?<mark>`{3,}|~{3,})/
 const headingPattern = /^\s{0,3}(?<marks>#{1,6})\s+(?<title>\S.{0,200})/
-/** A line in bold counts as a heading below the real one. */
+/** A line in bold counts as a heading below all real headings. */
 const boldPattern = /^\s{0,3}(?:\*\*|__)(?<title>[^*_]{1,100})(?:\*\*:?|__:?|:\*\*)\s*$/
 const boldLevel = 7
 
 /**
- * Finds headings and fences as leniently as an agent reads them. No Markdown parser does it: over 1,200 real SKILL.md this
- * takes 0.2 ms each, `marked` 1.2 ms without positions, `mdast-util-from-markdown` 11 ms; and a hostile text of 1 MB of
- * backticks takes 3 ms, against 4 s and 80 s.
+ * Finds headings and fences as leniently as an agent reads them. A Markdown parser would take longer: over 1,200 real
+ * SKILL.md this takes 0.2 ms each, `marked` 1.2 ms without positions, `mdast-util-from-markdown` 11 ms; and a hostile
+ * text of 1 MB of backticks takes 3 ms, against 4 s and 80 s.
  */
 function outlineDocument(document: Document): Outline {
   const result: Outline = { headingOf: [], fenceOf: new Uint32Array(document.lineCount) }

@@ -9,7 +9,7 @@ export interface Encoded {
   readonly form: string
   /** Whether the encoding has a legitimate use. Default: false. */
   readonly isUsual?: boolean
-  /** For another spelling of a text, that text. */
+  /** The passage as written, if the text is its usual spelling. */
   readonly spelled?: string
 }
 
@@ -26,9 +26,9 @@ export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
 ]
 
 const runCharactersMin = 20
-/** A run of this length may continue on the next line. */
+/** Minimum length of a run that may continue on the next line. */
 const wrappedCharactersMin = 40
-/** Longest run that is decoded. */
+/** Maximum number of characters of a run that are decoded. */
 const runCharactersMax = 1024 * 1024
 const inflatedBytesMax = 256 * 1024
 /** Number of characters that decide whether a run is worth decoding. */
@@ -51,8 +51,8 @@ function* findRuns(text: string): Generator<Encoded> {
 }
 
 /**
- * Finds the start of the next run. Jumps from one position to the next that any long enough run would cover: ten times
- * as fast as an expression.
+ * Finds the start of the next run. Jumps ahead by the minimum length of a run, because every run covers one of these
+ * positions: ten times as fast as an expression.
  */
 function findRun(text: string, from: number): number {
   let at = from + runCharactersMin - 1
@@ -155,7 +155,7 @@ function toEscape(form: string, mark: string, timesMin: number, radix: number, p
 }
 
 const seamPattern = /["'`]\s?\+\s?["'`]|(?<=\w)(?:''|"")(?=\w)|(?<=\w)\^(?=\w)/g
-/** Shorter pieces are not wrapped lines of a long string. */
+/** Maximum length of a piece of a concatenation: longer pieces may be the wrapped lines of a long string. */
 const pieceCharactersMax = 8
 
 const lineForms: readonly LineForm[] = [
@@ -188,7 +188,7 @@ function* findLines(text: string): Generator<Encoded> {
   }
 }
 
-/** Characters of a line that are decoded around a mark. */
+/** Maximum number of characters of a line that are decoded, half of them before a mark. */
 const lineCharactersMax = 4096
 
 /** The lines with a mark, and the position of the mark. Of long lines, only the part around the mark. */
@@ -206,14 +206,14 @@ function* linesWith(text: string, mark: string): Generator<{ at: number; end: nu
 }
 
 const code = String.raw`(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])`
-/** A function call around a code, of which each space belongs to one word. */
+/** A function call around a code. A space can match at one place only, so that the match takes linear time. */
 const call = String.raw`(?:(?:chr|char|\[char\])\s?)?(?:\(\s?)?`
-/** A text of Latin letters alone has none of these, and is skipped. */
+/** A text without any of these characters, such as one of Latin letters alone, is skipped. */
 const unseen = /[\u200b-\u200d\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
 /**
- * Encodings by the expression of a passage in them, in texts with a mark; `read` returns undefined for no text. Bounded,
- * because a match of millions of characters overflows the stack of the regular expression.
+ * Encodings of passages, in texts that match `mark`; `read` returns undefined if the result is no text. The patterns
+ * are bounded, because a match of millions of characters overflows the stack of the regular expression.
  */
 const passageForms: readonly {
   readonly form: string
@@ -232,7 +232,7 @@ const passageForms: readonly {
     },
   },
   {
-    // A bit in each of two invisible characters.
+    // Two invisible characters stand for the bits 0 and 1.
     form: 'zero-width',
     mark: unseen,
     pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{24,65536}/g,
@@ -240,7 +240,7 @@ const passageForms: readonly {
       [...new Set(passage)].map((zero) => toBytesOfBits(passage, zero)).find((plain) => /^[\t\n\r -~]+$/.test(plain)),
   },
   {
-    // A byte in each variation selector.
+    // Each variation selector stands for a byte.
     form: 'variation-selectors',
     mark: unseen,
     pattern: /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{6,65536}/gu,
@@ -292,12 +292,12 @@ function* findReversedStrings(text: string): Generator<Encoded> {
   }
 }
 
-/** A spelling of words that an agent reads as usual and an expression does not. */
+/** A spelling of words that an agent reads like the usual spelling, but that expressions do not match. */
 interface Spelling {
   readonly form: string
-  /** A faster test than that of the signs, which fails for most texts. */
+  /** A fast test before the signs are counted. It returns false for most texts. */
   mayHave?(text: string): boolean
-  /** A passage is read again if it has this many of the signs. */
+  /** A passage is read in the usual spelling if it has at least `signsMin` matches of `sign`. */
   readonly sign: RegExp
   readonly signsMin: number
   /** Whether the spelling has a legitimate use. */
@@ -315,7 +315,7 @@ const inlineMarks = new RegExp(`(?!</w:p>)${inlineTag}|${comment}`, 'gi')
 const blockMarks = new RegExp(String.raw`${tag}|<!\[CDATA\[|\]\]>`, 'gi')
 const markup = { form: 'markup', read: removeMarks } as const
 
-/** Words of sentences and commands from their end, and in ROT13, that occur in no other text. */
+/** Words of sentences and commands, written backwards or in ROT13. They occur in no other text. */
 const reversedWords =
   /(?<![a-z])(?:eht|dna|lla|ruoy|morf|htiw|siht|elif|nur|resu)(?![a-z])|ptth|lruc|hsab|tegw|noit|erongi/gi
 const rotatedWords =
@@ -371,7 +371,7 @@ function hasSigns(text: string, sign: RegExp, signsMin: number): boolean {
   return count === signsMin
 }
 
-/** Longest passage that is read at once, and its overlap with the next. */
+/** Maximum length of a passage that is read at once, and the overlap of a passage with the next one. */
 const passageCharactersMax = 16_384
 const overlapCharacters = 512
 
@@ -397,7 +397,7 @@ function removeMarks(passage: string): string {
     .replace(/[ \t]{2,}/g, ' ')
 }
 
-/** The characters of a text from its end. */
+/** The characters of a text in reverse order. */
 export function reverseText(text: string): string {
   return [...text].toReversed().join('')
 }

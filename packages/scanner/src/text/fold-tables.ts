@@ -11,13 +11,13 @@ export const lookAlikes = toLetters([
   'S\u0405 T\u0422\u03a4 X\u0425\u03a7 Y\u04ae\u03a5 Z\u0396',
 ])
 
-/** The letter of each small capital, which has no other use than a look. */
+/** The letter of each small capital, a character that authors use only for its look. */
 export const smallCapitals = toLetters([
   'a\u1d00 b\u0299 c\u1d04 d\u1d05 e\u1d07 g\u0262 h\u029c i\u026a j\u1d0a k\u1d0b l\u029f m\u1d0d',
   'n\u0274 o\u1d0f p\u1d18 r\u0280 s\ua731 t\u1d1b u\u1d1c v\u1d20 w\u1d21 y\u028f z\u1d22',
 ])
 
-/** Reads groups of a letter and those that look like it. */
+/** Reads groups of a letter and the characters that look like it. */
 function toLetters(lines: readonly string[]): ReadonlyMap<number, number> {
   const groups = lines.flatMap((line) => line.split(' '))
   return new Map(groups.flatMap(([letter, ...others]) => others.map((other) => [code(other), code(letter!)] as const)))
@@ -69,7 +69,7 @@ for (const [from, to] of shapes) for (let unit = from; unit <= to; unit++) lette
 for (const [unit, letter] of smallCapitals) letterOf[unit] = letter
 for (const [quote, plain] of ["\u2018'", "\u2019'", '\u201c"', '\u201d"']) letterOf[code(quote!)] = code(plain!)
 
-/** The ASCII that a tag character copies, which is invisible. */
+/** The code of the ASCII character that an invisible tag character copies; undefined for other characters. */
 export function toTagged(point: number): number | undefined {
   return point >= 0xe0020 && point <= 0xe007e ? point - 0xe0000 : undefined
 }

@@ -21,7 +21,7 @@ export type Folded = Readonly<Omit<Fold, 'next'>>
  * Folds a text piece by piece: collapses white space; removes invisible characters and Markdown emphasis; converts wide
  * characters, tag characters and look-alikes in Latin words to the letters that they stand for; joins lines that a
  * shell continues; and marks hard separators of sentences (a blank line, a heading, an item, a cell) with U+E000. Takes
- * linear time. A piece is valid until the next one.
+ * linear time. A piece is valid until the next piece is read.
  */
 export function* foldText(text: string): Generator<Folded> {
   const buffers = spareBuffers.pop() ?? toBuffers()
@@ -84,7 +84,7 @@ class Fold {
     this.hidden = hidden
   }
 
-  /** Moves to the next piece, which begins with the end of the previous one. Returns whether there is one. */
+  /** Moves to the next piece, which begins with the end of the previous piece. Returns whether a piece is left. */
   next(): boolean {
     if (this.#at === this.#source.length) return false
     this.#keepEnd()
@@ -163,7 +163,7 @@ class Fold {
     this.#put(this.#isRunLatin ? lookAlikes.get(unit)! : unit, at, this.#isRunLatin)
   }
 
-  /** Look-alikes are Latin next to a Latin letter, and in a word of their own in Latin text. */
+  /** Decides whether a run of look-alikes is Latin: next to a Latin letter, or as a word of its own in Latin text. */
   #readRun(at: number): void {
     const units = this.#units
     let end = at + 1
@@ -175,8 +175,8 @@ class Fold {
   }
 
   /**
-   * Whether the last word of the line is Latin, and no word of another script follows: real words of other scripts with
-   * no other letters are short.
+   * Whether the last word of the line is Latin, and no word of another script follows. Real words of other scripts that
+   * have only look-alikes are short.
    */
   #isInLatinText(end: number): boolean {
     let [before, after] = [this.size - 1, end]
@@ -195,7 +195,7 @@ class Fold {
     if (unit === carriageReturn && this.#units[at + 1] === newline) return
     if (this.#last() === space) this.size--
     const last = this.#last()
-    // A shell continues a line after either character.
+    // A shell continues a line that ends with a backslash or a pipe.
     const isJoined = last === backslash || (last === pipe && !this.#isTable)
     if (last === backslash) this.size--
     if (last === newline) this.codes[this.size - 1] = breakMark
@@ -204,7 +204,7 @@ class Fold {
     this.#isTable = false
   }
 
-  /** Skips Markdown marks at the beginning of a line. Returns whether the character was one. */
+  /** Skips Markdown marks at the beginning of a line. Returns whether the character was such a mark. */
   #takeLineMark(unit: number, at: number): boolean {
     if (unit === code('>')) return true
     const isItem = itemMarks.has(unit) && this.#units[at + 1] === space

@@ -10,7 +10,7 @@ export function isWithin(spans: readonly Match[], offset: number): boolean {
   return found !== undefined && found.start <= offset
 }
 
-/** The first of `count` indexes for which a condition holds, as it must for all after it; `count` if there is none. */
+/** The first of `count` indexes for which a condition holds, as it must for all later indexes; `count` for none. */
 export function findFirstIndex(count: number, isReached: (index: number) => boolean): number {
   let [low, high] = [0, count]
   while (low < high) {

@@ -3,15 +3,15 @@ import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { createWorker } from './thread-start.ts'
 
 /**
- * Where the files of worker threads are: in a folder with copies of those that `@skillstead/core/threads/*` exports, or
- * next to the code that starts them. `inline` starts no threads; their work then runs in the calling thread.
+ * Where the files of worker threads are: in a folder with copies of what `@skillstead/core/threads/*` exports, or next
+ * to the code that starts the threads. `inline` starts no threads; their work then runs in the calling thread.
  */
 export type ThreadPlace = URL | 'inline' | 'default'
 
 /**
- * V8 lets the heap of a thread grow by a factor that depends on its limit: with this one it collects earlier than with the
- * default, which is 20 MB less for a thread that scans, in the same time. No known input needs nearly as much. The young
- * generation of a thread would grow to more than 30 MB, and collecting a smaller one more often takes no longer.
+ * With these limits V8 collects garbage earlier than with its defaults: a thread that scans uses 20 MB less memory, and
+ * is as fast. No known input needs nearly as much memory as the limit. The young generation of a thread would otherwise
+ * grow to more than 30 MB, and collecting a smaller one more often takes no longer.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 }
 

@@ -10,7 +10,7 @@ interface Job<Report, Order> {
   readonly resolve: (outcome: Outcome<Report>) => void
 }
 
-/** A thread and its orders: it runs the first, and the others wait in its message queue. */
+/** A thread and its orders: the thread runs the first order, and the other orders wait in its message queue. */
 interface Thread<Report, Order> {
   readonly worker: Worker
   readonly jobs: Job<Report, Order>[]
@@ -34,7 +34,7 @@ const aheadBytesMax = 128 * 1024
  */
 const unsharedBytesMax = 64 * 1024
 
-/** The duration without orders after which a thread ends, which frees some 50 MB. The last one stays, for short orders. */
+/** The duration without orders after which a thread ends, which frees some 50 MB. The last thread stays. */
 const idleMs = 60_000
 
 /** Settings of a {@link WorkerPool}. */
@@ -55,7 +55,7 @@ export interface WorkerPoolOptions {
  *
  * Piscina 5 does not fit: it starts its own `worker.js` from its own folder, which does not exist in the single-file
  * program; it limits a thread's queue by the number of tasks, not by their bytes; it holds the data of all waiting tasks in
- * memory; and it ends tasks by an abort signal, and a task with one cannot wait in a thread behind another task.
+ * memory; and it ends tasks by an abort signal, and a task with a signal cannot wait in a thread behind another task.
  */
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []
@@ -88,7 +88,7 @@ export class WorkerPool<Report extends object, Order> {
     }
   }
 
-  /** Chooses a thread, 'busy' if all are; undefined if the system provides none. */
+  /** Chooses a thread: 'busy' if all queues are full; undefined if the system provides no thread. */
   #choose(bytes: number): Thread<Report, Order> | 'busy' | undefined {
     const idle = this.#threads.find(({ jobs }) => jobs.length === 0)
     if (idle) return idle
@@ -117,7 +117,7 @@ export class WorkerPool<Report extends object, Order> {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       thread.worker.postMessage(job.toOrder())
     } catch {
-      // An order that cannot be copied, such as for lack of memory.
+      // The order cannot be copied, for example because memory is short.
       if (thread.jobs.length === 0) this.#rest(thread)
       return job.resolve('broken')
     }

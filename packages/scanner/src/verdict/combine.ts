@@ -7,7 +7,7 @@ export interface Spot {
   readonly file: number
   readonly line: number
   readonly offset: number
-  /** Whether it has the addresses of the skill's own product. */
+  /** Whether all addresses of the fact or finding are those of the skill's own product. */
   readonly isOwn?: boolean
 }
 
@@ -28,7 +28,7 @@ export function findCombinedSpots(
   return last.filter((spot) => nearOf.every((near) => near.has(spot, within)))
 }
 
-/** Several facts on a line are one place of a finding. */
+/** The first spot of each line, because several facts on a line are one place of a finding. */
 function firstOfLines(spots: readonly Spot[]): Spot[] {
   return [...Map.groupBy(spots, ({ file, line }) => `${file} ${line}`).values()].map(([first]) => first!)
 }

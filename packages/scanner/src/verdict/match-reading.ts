@@ -8,7 +8,7 @@ interface Found extends Pick<CodeFact, 'start' | 'end'> {
   readonly sources: readonly string[]
 }
 
-/** Finds where a rule applies to what was read from code: the facts that it ends at. */
+/** Finds the facts in code at which a rule applies. A rule about a flow applies at the fact that the flow reaches. */
 export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Found[] {
   const { from } = rule
   if (!from) return facts.filter((fact) => isMeant(fact, rule.to)).map((fact) => ({ ...fact, sources: [] }))
@@ -22,7 +22,7 @@ export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Fou
   )
 }
 
-/** Computed values may have any length; the expressions of users' rules are only fast on short ones. */
+/** Maximum characters of a value to match, because expressions of added rules are only fast on short texts. */
 const valueCharactersMax = 2048
 
 function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except }: FactsOf): boolean {
@@ -30,7 +30,7 @@ function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except 
   return kinds.includes(kind) && (wanted?.test(text) ?? true) && !except?.test(text)
 }
 
-/** Whether data flows where it does not belong: a secret may go to its own service, other data depends on the rule. */
+/** Whether data flows where it does not belong: a stored secret may go to its own service, other data by the rule. */
 function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {
   if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toAddressHost(to.value ?? ''))
   return !rule.toStranger || isToStranger(from.value ?? '', to.value ?? '')

@@ -1,6 +1,6 @@
 import { regex } from '../text/regex.ts'
 
-/** Names that many skills share: of hosts of agents, and of what any skill may be about. An owner has none of them. */
+/** Names that many skills share: of hosts of agents, and of what any skill may be about. They identify no owner. */
 const sharedNames = new Set(
   `agent agents anthropic assistant auth automation claude clawd clawdbot claw code codex copilot cursor data deploy docker
   download files gemini github google helper install installer local macos memory moltbot monitor network openai openclaw
@@ -21,7 +21,7 @@ const forgePattern = regex`^(www\.)?((raw\.|gist\.)?github(usercontent)?|gist\.g
   |bitbucket|huggingface)\.\w+$`
 const addressPattern = /\b\w{2,6}:\/\/(?<host>[\w.-]+)(?::\d+)?(?<path>[^\s"'`)\]>|;]*)/g
 const bareAddressPattern = /(?<![\w./-])(?<host>(?:[\w-]+\.)+[a-z]{2,})(?<path>\/[^\s"'`)\]>|;]*)/gi
-/** A host alone is an address if a program that downloads gets it; otherwise it may be the name of a file. */
+/** A host without a path counts as an address if a download program gets it; otherwise it may be the name of a file. */
 const bareHostPattern =
   /\b(?:curl|wget2?|irm|iwr)(?:\s+[^\s|;&]+){0,6}?\s+["']?(?<host>(?:[\w-]+\.)+(?!sh\b|js\b|py\b|zip\b|gz\b|md\b)[a-z]{2,})(?![\w./-])/gi
 /** An IPv6 address in a URL, which names no owner. */
@@ -32,8 +32,8 @@ const commentPattern = /(?:^|\s)#\s[^"']*$/gm
 const registryPattern = /\.(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}$/
 
 /**
- * Tells the sources of the product that a skill is about from those of others: an installer of its own product is a
- * power, and no reason for suspicion. A skill can claim any name, so that this never excuses an address without an owner.
+ * Distinguishes addresses of the skill's own product from those of others: an installer of its own product is a power,
+ * and no reason for suspicion. A skill can claim any name, so that this never excuses an address without an owner.
  */
 export class OwnSources {
   readonly #name: string

@@ -40,7 +40,7 @@ export function toPassageAround(document: Document, from: number, end: number): 
   const fence = document.fence(number)
   const lineAbove = document.line(number - 1)
   const isInItem = itemPattern.test(line)
-  // A sentence continues from the line above unless it ends there.
+  // The sentence may begin on the line above, unless this line begins a block of its own.
   const isNew = isInItem || fence > 0 || line.startsWith('|') || headingPattern.test(line)
   const lead = isNew ? '' : paragraphEnd(lineAbove)
   const raw = `${lead}${text.slice(Math.max(start, offset - sentenceCharactersMax), offset)}`
@@ -68,7 +68,7 @@ export function toPassageAround(document: Document, from: number, end: number): 
   }
 }
 
-/** A match may begin with the space or the mark before its first word. */
+/** Skips the spaces and quotes at the beginning of a match. Returns the offset of the match if it has nothing else. */
 function skipMarks(text: string, from: number, end: number): number {
   let at = from
   while (at < end && ' \t`"'.includes(text[at]!)) at++

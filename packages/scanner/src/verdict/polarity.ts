@@ -29,7 +29,7 @@ export function toStance(document: Document, offset: number, end: number, isLess
   const polarity = passage.isQuoted ? 'quotation' : 'example'
   const { said, placed } = countSigns(passage, isLesson)
   const signs = said + placed
-  // Comments cost the author of a program nothing.
+  // Signs in a program are never certain, because comments cost its author nothing.
   if (!document.isMarkdown) return signs > 0 ? { polarity, basis: 'sign' } : imperative
   if (signs > 1 && (said > 0 || !isForUse(passage))) return { polarity, basis: 'certain' }
   if (signs > 1 || isExamined(passage, isLesson)) return { polarity, basis: 'label' }
@@ -65,8 +65,8 @@ function isProhibitedPassage(passage: Passage): boolean {
 }
 
 /**
- * Whether a prohibition is about what follows it: no turn is between them, and the first verb of use is near enough to
- * belong to the prohibition. What merely is not so, as in `if it is not installed`, prohibits only with such a verb.
+ * Whether a prohibition is about what follows it: no `but` or the like is between them, and the first verb of use is
+ * near enough to the prohibition. A mere negation, as in `if it is not installed`, prohibits only with such a verb.
  */
 function governsWhatFollows({ groups, index, 0: words }: RegExpExecArray, before: string): boolean {
   const between = before.slice(index + words.length)
@@ -104,8 +104,8 @@ const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
 /**
- * Counts the signs that the passage is an example and not an instruction: those in its own sentence or line, and those in
- * what it is placed under, which cost an attacker nothing.
+ * Counts the signs that the passage is an example and not an instruction: `said` are those in its own sentence or line,
+ * `placed` those in the headings and lines above it, which cost an attacker nothing.
  */
 function countSigns(passage: Passage, isLesson: boolean): { readonly said: number; readonly placed: number } {
   const { lineBefore, lineAfter, before, after, leadIn, lineAbove, headings } = passage

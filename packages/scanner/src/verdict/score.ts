@@ -10,14 +10,14 @@ const penalties: Record<ScanFinding['severity'], number> = { critical: 24, high:
 /** Factor for findings of `power`, which are no fault, and for findings that the author explained. */
 const mildShare = 0.25
 
-/** Whether a finding counts as evidence of intent next to another: incomplete scans and possible examples do not. */
+/** Whether a finding is independent evidence of intent: incomplete scans and possible examples are not. */
 function isIndependent({ category, context }: Judged): boolean {
   return category !== 'incomplete-scan' && context.polarity === 'imperative'
 }
 
 /**
- * One hostile finding, or independent suspicious ones (of two categories in two sentences, or of three), are `dangerous`;
- * one suspicious finding is `caution`, unless its author gave a reason for it.
+ * One hostile finding, or independent suspicious findings (of two categories in two sentences, or of three categories),
+ * are `dangerous`; one suspicious finding is `caution`, unless its author gave a reason for it.
  */
 export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   if (findings.some(({ signal }) => signal === 'hostile')) return 'dangerous'
@@ -27,8 +27,8 @@ export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
 }
 
 /**
- * Whether two findings differ in category and sentence, or three in category: two rules may find one fact. The address
- * of a command is no fact of its own. Takes linear time per line.
+ * Whether two findings differ in category and sentence, or three in category, because two rules may find the same fact.
+ * The address of a command is no fact of its own. Takes linear time per line.
  */
 function hasIndependentPair(findings: readonly Judged[]): boolean {
   const categories = new Set(findings.map(({ category }) => category))
@@ -38,7 +38,7 @@ function hasIndependentPair(findings: readonly Judged[]): boolean {
   return others.length > 0 || hasTwoSentences(first!)
 }
 
-/** Whether the findings of one line are in several sentences: many authors write a paragraph in one line. */
+/** Whether the findings of one line are in several sentences, because many authors write a paragraph in one line. */
 function hasTwoSentences(findings: readonly Judged[]): boolean {
   const inOrder = findings.toSorted((a, b) => a.column - b.column)
   return inOrder.some(({ column, excerpt }, index) => {
@@ -92,7 +92,7 @@ export function worstRisk(one: Security['risk'], other: Security['risk']): Secur
   return riskOrder.findLast((risk) => risk === one || risk === other)!
 }
 
-/** The risk of a skill: the highest power of its findings. */
+/** The risk of a skill: the highest risk of its findings, by their severity. */
 export function toRisk(findings: readonly Judged[]): Security['risk'] {
   const risks = new Set(findings.map(({ signal, severity }) => (signal === 'none' ? 'none' : risksOfPower[severity])))
   return riskOrder.findLast((risk) => risks.has(risk)) ?? 'none'

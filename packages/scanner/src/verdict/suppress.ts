@@ -15,7 +15,7 @@ export interface Suppression {
   readonly line: number
 }
 
-/** Finds the findings that the author declares harmless. A suppression without a reason has no effect. */
+/** Finds the comments in which the author declares findings harmless. A suppression without a reason has no effect. */
 export function findSuppressions(document: Document): Suppression[] {
   const suppressions: Suppression[] = []
   let at = document.text.indexOf(marker)
@@ -31,7 +31,7 @@ export function findSuppressions(document: Document): Suppression[] {
   return suppressions
 }
 
-/** The author's reason for a rule at a line: on it, on the previous line, or for the whole file. */
+/** The author's reason for a rule at a line: on that line, on the previous line, or for the whole file. */
 export function findReason(suppressions: readonly Suppression[], ruleId: string, line: number): string | undefined {
   const found = suppressions.find(
     (each) => each.ruleId === ruleId && (each.line === 0 || each.line === line || each.line === line - 1),

@@ -20,7 +20,7 @@ export interface Place {
   readonly isEncoded: boolean
   /** Whether the match is displayed as code, in a fence or between backticks. */
   readonly isCode: boolean
-  /** Whether the match has addresses, all of the skill's own product. */
+  /** Whether the match has addresses, and all of them are those of the skill's own product. */
   readonly isOwn: boolean
 }
 
@@ -46,7 +46,7 @@ export function weighMatch(rule: RuleHead, place: Place): Weight {
   return isEncoded && isMeant ? raiseWeight(adjusted) : adjusted
 }
 
-/** Whether sources are the skill's own and a reader sees them: a hidden installer is treated like any other. */
+/** Whether all addresses are the skill's own and a reader sees them: a hidden installer is treated like any other. */
 export function isExcused({ isOwn, isUnseen, isEncoded }: Place): boolean {
   return isOwn && !isUnseen && !isEncoded
 }

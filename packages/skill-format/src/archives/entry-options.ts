@@ -30,9 +30,9 @@ export const readLimits: ReadLimits = {
   bytesMax: 2 * limits.versionBytesMax,
 }
 
-/** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
+/** Common options of the readers of zip and tar archives: limits, a filter of entries, and the list of problems. */
 export interface ReadOptions {
-  /** Default: those for the archive of one skill. */
+  /** Default: {@link readLimits}. */
   readonly limits?: ReadLimits
   /** Returns the path of an entry; undefined for entries to leave out. */
   readonly keep: (name: string) => string | undefined

@@ -24,7 +24,7 @@ export function toPublishFile(file: ArchiveFile) {
   }
 }
 
-/** Whether a Unix mode lets anyone run the file. */
+/** Whether a Unix mode lets the owner, the group or other users run the file. */
 export function isExecutableMode(mode: number): boolean {
   return (mode & 0o111) !== 0
 }

@@ -1,6 +1,6 @@
 import type { PathProblem } from './archive-error.ts'
 
-/** Code points that HFS+ ignores in names, and others that are invisible. */
+/** Code points that HFS+ ignores in names, and other code points that are invisible. */
 const ignorable = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 
 /**
@@ -102,7 +102,7 @@ export function toPathInGit(path: string): string {
 
 /**
  * The `.gitattributes` at the root of each repository of a node: clones have the published bytes, whatever the
- * configuration of the client. Git refuses `-working-tree-encoding`.
+ * configuration of the client. `!working-tree-encoding` has no dash, because git refuses it with a dash.
  */
 export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-encoding\n'
 

@@ -53,7 +53,7 @@ function add(counts: Map<string, number>, key: string, by: 1 | -1): void {
   else counts.set(key, count)
 }
 
-/** The most frequent keywords. Sorting all of a large owner for each commit of a history would take seconds. */
+/** Selects the most frequent keywords. Sorting all keywords for each commit of a history would take seconds. */
 function selectFrequent(counts: ReadonlyMap<string, number>): string[] {
   if (counts.size <= keywordsMax) return [...counts.keys()]
   const best: [string, number][] = []

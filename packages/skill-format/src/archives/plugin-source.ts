@@ -86,7 +86,7 @@ async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 
   return toPlugin(found, { root, skills }, { items, share: () => share })
 }
 
-/** Ignores that an archive cannot be read: the import of its skills reports the problem. */
+/** Ignores that an archive cannot be read, because the import of its skills reports it. Throws other errors. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof ArchiveError || isRegistryError(error))) throw error
 }

@@ -75,7 +75,7 @@ async function* inflateLimited(bytes: Uint8Array, bytesMax: number): AsyncGenera
   }
 }
 
-/** The path of an entry to read. Undefined for an entry that is left out or not allowed; the latter is a problem. */
+/** The path of an entry to read. Undefined for an entry that is left out, or is not allowed, which adds a problem. */
 function toTarPath(
   { header }: ParsedTarEntry,
   paths: Set<string>,

@@ -84,7 +84,7 @@ function findZipEntryProblem(entry: ZipEntry, isDouble: boolean): string | undef
   return isDouble ? 'The archive contains this path twice.' : undefined
 }
 
-/** The content of a link is its target; that of a device is not read. */
+/** The content of a link is its target; the content of a device is not read. */
 async function readZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<ArchiveEntry> {
   const empty = new Uint8Array()
   if (entry.kind === 'other') return { path, bytes: empty, kind: 'other' }
@@ -156,7 +156,7 @@ interface DirectoryOptions extends Pick<ReadLimits, 'entriesMax'> {
 export function readZipDirectory(bytes: Uint8Array, options: DirectoryOptions = readLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, start, end } = readEnd(view, findEndRecord(view))
-  // Checked before any entry is read: an attacker could declare hundreds of thousands.
+  // Checked before any entry is read: an attacker could declare hundreds of thousands of entries.
   if (count > options.entriesMax) throw toTooManyEntries(options)
   const entries: ZipEntry[] = []
   let at = start
@@ -343,7 +343,7 @@ function readEntryName(view: DataView, at: number, length: number, extra: ExtraF
   return { name: found ?? escapeBytes(bytes), isNameUtf8: found !== undefined }
 }
 
-/** The name in UTF-8 for readers of Unicode, if it was made for this name (APPNOTE 6.3.10, section 4.6.9). */
+/** The UTF-8 name in a Unicode path field; undefined if the field is for another name (APPNOTE 6.3.10, 4.6.9). */
 function readUnicodePath(field: DataView | undefined, name: Uint8Array): string | undefined {
   if (!field || field.byteLength < 5 || field.getUint8(0) !== 1 || field.getUint32(1, true) !== crc32(name))
     return undefined

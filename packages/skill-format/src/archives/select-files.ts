@@ -39,9 +39,9 @@ export interface SelectedSkill<Entry extends SourceEntry> {
 
 /** Maximum number of paths in the list of omitted or changed entries. Further paths are only counted. */
 const reasonsMax = 100
-/** Maximum length of the paths of SKILL.md files and links. Longer ones are ignored: no path that long is published. */
+/** Maximum length of the paths of SKILL.md files and links. Longer paths are ignored: they are never published. */
 const pathCharactersMax = 1024
-/** Maximum segments of a link's target: twice those of a path that may be published, up and down again. */
+/** Maximum segments of a link's target: twice those of a published path, because a target may go up and down again. */
 const targetSegmentsMax = 16
 /** Maximum number of links in a chain, each of which leads to the next. */
 const hopsMax = 8
@@ -233,7 +233,7 @@ const noProgramReason = 'SKILL.md is a document: its executable mode was not sto
 const outReason = 'The link leads out of the skill.'
 const loopReason = `The link leads in a loop, or through more than ${hopsMax} links.`
 
-/** The segments of a link's target, last first; undefined if it is absolute, or longer than paths within a skill are. */
+/** The segments of a link's target, last first; undefined if it is absolute, or too long for a path in a skill. */
 function toLinkSegments(target: string | undefined): string[] | undefined {
   if (target === undefined || target.length > pathCharactersMax || target.startsWith('/')) return undefined
   const segments = toSegments(target.normalize('NFC'))
@@ -244,7 +244,7 @@ function toSegments(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.')
 }
 
-/** Normalises a path. Not one that is too long: it is refused later, and the work would grow with its length. */
+/** Normalises a path unless it is too long: such a path is refused later, and the work would grow with its length. */
 function toStoredPath(path: string): string {
   return path.length > pathCharactersMax ? path : path.normalize('NFC')
 }
@@ -258,7 +258,7 @@ function toParent(path: string): string {
   return folder === '.' || folder === '/' ? '' : folder
 }
 
-/** The first entries by path, and the number of the others. */
+/** The first entries by path, and the number of the other entries. */
 export function toBounded(reasons: readonly PathReason[]): PathReason[] {
   const sorted = reasons.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
   const { shown, more } = cutList(sorted, reasonsMax)

@@ -4,7 +4,7 @@ import type { ArchiveFile } from './entry-options.ts'
 import type { SelectedSkill, SourceEntry } from './select-files.ts'
 import { findSizeProblem, findSkillProblem, readSelectedFiles } from './selected-skill.ts'
 
-/** A version in the history of a skill, oldest first. */
+/** A version in the history of a skill. A history begins with the oldest version. */
 interface HistoryVersion {
   readonly skillMd: string
   readonly version?: string

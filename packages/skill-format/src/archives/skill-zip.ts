@@ -7,7 +7,7 @@ import { readArchived, readArchiveEntries } from './read-archive.ts'
 import { isEscape, isSkillMd, notUtf8, selectSkills } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
 
-/** An archive of many skills may be larger than the archive of one skill. */
+/** Limits of an archive of many skills, which may be larger than the archive of one skill. */
 const zipBytesMax = 512 * 1024 * 1024
 const zipLimits = { entriesMax: 400_000, bytesMax: 1024 * 1024 * 1024 }
 
@@ -33,8 +33,8 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
 }
 
 /**
- * Reads the entries of an archive of many skills. Throws `invalid_request` for one that is too large or malicious, and
- * the errors of {@link readArchiveEntries}.
+ * Reads the entries of an archive of many skills. Throws `invalid_request` for an archive that is too large or
+ * malicious, and the errors of {@link readArchiveEntries}.
  */
 export async function readManyEntries(file: string, type: 'zip' | 'tar.gz'): Promise<ArchiveEntry[]> {
   const { size } = await stat(file)

@@ -3,7 +3,7 @@ import type { PathReason, Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 import { isForeignMcpJson } from './mcp-json.ts'
 
-/** Maximum bytes of a stand-in: pointers have about 130, and links no more than a path may have. */
+/** Maximum bytes of a stand-in: Git LFS pointers have about 130, targets of links no more than a path may have. */
 const standInBytesMax = 1024
 /** The first line of a Git LFS pointer (Git LFS Specification, "The Pointer"). */
 const pointerPattern = /^version https:\/\/(?:git-lfs\.github\.com|hawser\.github\.com)\/spec\/v\d/
@@ -25,7 +25,7 @@ export function describeStandIn(
   return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
 }
 
-/** Whether a text is the path of another file of the skill, from the folder of its own file. */
+/** Whether a text is the path of another file of the skill, relative to the folder of `path`. */
 function isPathOfAnother(text: string, path: string, paths: ReadonlySet<string>): boolean {
   const target = /^\S+$/.test(text) ? posix.join(posix.dirname(path), text.normalize('NFC')) : path
   return target !== path && paths.has(target)

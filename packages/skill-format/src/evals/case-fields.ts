@@ -30,7 +30,7 @@ export const relativePath = v.pipe(
 
 const flags = v.pipe(v.string('must be text.'), v.regex(/^[dgimsuvy]*$/, 'must be letters of d, g, i, m, s, u, v, y.'))
 
-/** A pattern that compiles with its flags. The time of a match is limited where it is used. */
+/** A pattern that compiles with its flags. Programs that match it must limit the time of a match. */
 export const regexFields = { pattern: text(patternCharactersMax), flags: v.optional(flags, '') }
 
 export const timeoutSeconds = v.optional(
@@ -61,7 +61,7 @@ export const env = v.optional(
   {},
 )
 
-/** `last_message`, `trace`, `files` or a file of the run's folder. */
+/** `last_message`, `trace`, `files`, `mock_calls`, or a file of the run's folder. */
 export const target = v.optional(
   v.union(
     [
@@ -76,13 +76,13 @@ export const target = v.optional(
 /** Why checks of an agent's trace are not decided. */
 export const traceReason = 'It needs the trace of the agent.'
 
-/** The target of a check; undefined for the trace of an agent, which a run does not leave. */
+/** The target of a check; undefined for `trace` and `mock_calls`, which a run does not leave. */
 export function toTarget(written: v.InferOutput<typeof target>): CheckTarget | undefined {
   if (typeof written === 'object') return { file: written.path }
   return written === 'last_message' || written === 'files' ? written : undefined
 }
 
-/** Compiles a pattern. Throws {@link CaseError} with the reason. */
+/** Throws {@link CaseError} with the reason if a pattern does not compile. */
 export function requirePattern(pattern: string, written: string, line: number | undefined): void {
   try {
     void RegExp(pattern, written)

@@ -25,7 +25,7 @@ import {
 
 const { checksMax, promptCharactersMax } = caseLimits
 
-/** What is read of `execution`; the other fields are settings of Claude Code. */
+/** The fields of `execution` that are read; its other fields are settings of Claude Code. */
 const execution = { timeout_seconds: timeoutSeconds, env }
 const Settings = v.object({ name: v.optional(text(200)), ...execution }, 'must have `key: value` lines.')
 

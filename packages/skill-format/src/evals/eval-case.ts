@@ -1,4 +1,4 @@
-/** Where a check looks: the last message of the agent, or a file of the run's folder. */
+/** Where a check looks: the last message of the agent, the files that it made, or one file of the run's folder. */
 export type CheckTarget = 'last_message' | 'files' | { readonly file: string }
 
 /** A check of a finished run. */

@@ -45,7 +45,7 @@ export function createCosts(content: string, countTokens: (text: string) => numb
       if (!group || characters > countedCharactersMax) return about(characters)
       if (keptUnits.length === 0) return ofGroup(group)
       const all = ofGroup(group) - ofHeading(group)
-      // Adjacent texts may need fewer tokens than the sum of both.
+      // Adjacent texts may need fewer tokens together than apart.
       return Math.max(
         1,
         keptUnits.reduce((left, unit) => left - ofUnit(unit), all),

@@ -2,7 +2,7 @@ import { loadLevels, type LoadedSkill, type LoadLevel, type LoadedMetadata } fro
 import type { SkillContract } from '../skill-md/contract.ts'
 import { toToolDefinition } from './tools.ts'
 
-/** The lowest level of each part. Other parts are at every level; `frontmatter` is complete only at `full`. */
+/** The lowest level with each part. Other parts are at every level; `frontmatter` is complete only at `full`. */
 const firstLevels: Partial<Record<string, LoadLevel>> = {
   contract: 'contract',
   capabilities: 'contract',

@@ -5,7 +5,7 @@ import { toGroupLength, partNames, type Left, type Removable, type Unit } from '
 /** Number of longest omissions that are counted and listed individually. */
 const rowsMax = 20
 
-/** Lists the omitted parts: the longest individually, in order of priority, the rest as an estimated sum in one row. */
+/** Lists the omitted parts: the longest in order of priority, the others as an estimated sum in one row. */
 export function listOmissions(removable: Removable, kept: ReadonlySet<Unit>, costs: Costs): Omission[] {
   const all = gatherLeft(removable, kept)
   const longest = new Set(all.toSorted((a, b) => b.characters - a.characters).slice(0, rowsMax))

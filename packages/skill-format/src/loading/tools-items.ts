@@ -33,7 +33,7 @@ export function toGivenInput(name: string, value: unknown): GivenInput {
     : { name, schema: { type: 'string' }, isRequired: false }
 }
 
-/** Words that authors use for types in documents for people. */
+/** Words that authors use for types in lists of inputs, with their JSON Schema. */
 const typeWords = new Map<string, JsonSchema>(
   Object.entries({
     str: { type: 'string' },

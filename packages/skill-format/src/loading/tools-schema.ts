@@ -13,8 +13,8 @@ export interface SchemaState {
 }
 
 /**
- * Starts a schema with limited size: every call of a model pays for the tokens of a tool's schema. What exceeds the
- * limits is left out.
+ * Starts a schema with limited size, because every call of a model pays for the tokens of a tool's schema. What exceeds
+ * the limits is left out.
  */
 export function createSchemaState(root: unknown): SchemaState {
   return { root, valuesLeft: valuesMax, charactersLeft: charactersMax }
@@ -89,7 +89,7 @@ const choicesMax = 100
 const nameCharactersMax = 200
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
-/** Formats of the standard; frameworks reject others, or give them their own meaning. */
+/** Formats of the standard; frameworks reject other formats, or give them their own meaning. */
 const formats = new Set(
   (
     'date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference ' +
@@ -166,7 +166,7 @@ function toChoices(value: unknown, place: Place): unknown[] | undefined {
   return choices.size > 0 ? [...choices.values()] : undefined
 }
 
-/** Copies a small value unchanged. A truncated value would be a different one, so large values are dropped. */
+/** Copies a small value unchanged. A truncated value would be a different value, so large values are dropped. */
 function toSmallValue(value: unknown, { state }: Place): unknown {
   const isPlain = value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (!isPlain && typeof value !== 'string' && !isSmallJson(value)) return undefined

@@ -89,7 +89,7 @@ export function toToolDefinition(skill: {
 }
 
 /**
- * Converts a loaded skill to a tool of a framework. `name` replaces the short name, for example if two skills share one
+ * Converts a loaded skill to a tool of a framework. `name` replaces the short name, for example if two skills share it
  * (see `toToolNames`). Throws a TypeError for a name that model APIs reject, and for an unknown framework. The
  * parameters come from `toolDefinition`, or else from the contract, and are validated again, because the skill may come
  * from any server.
@@ -114,7 +114,7 @@ export function toTool<Framework extends ToolFramework>(
   return forms[framework](tool, skill)
 }
 
-/** Maximum length of a function's description in model APIs; OpenAI's rejects longer ones. */
+/** Maximum length of a function's description in model APIs; OpenAI's API rejects longer descriptions. */
 const descriptionCharactersMax = 1024
 
 const forms: { [Framework in ToolFramework]: (tool: GenericTool, skill: ToolSource) => ToolForms[Framework] } = {
@@ -149,7 +149,7 @@ function toToolDescription(text: string): string {
 }
 
 /**
- * Assigns a unique tool name to each skill: the short name, or `<owner>-<name>` if several skills have the same one.
+ * Assigns a unique tool name to each skill: the short name, or `<owner>-<name>` if several skills have that name.
  * Model APIs reject a request with two tools of the same name.
  *
  * @example

@@ -34,8 +34,8 @@ export interface Removable {
 }
 
 /**
- * Only this much of a document is split: almost every known SKILL.md is smaller, and counting must not block other
- * requests.
+ * Maximum number of characters of a document that are split, because counting must not block other requests. Almost
+ * every known SKILL.md is smaller.
  */
 export const dividedCharactersMax = 256 * 1024
 
@@ -48,7 +48,7 @@ export const partNames = {
   others: '(others)',
 } as const
 
-/** The content that a budget limits: summary and document, or below the level `summary` the contract as JSON. */
+/** The content that a budget limits: summary and document, or at the level `contract` the contract as JSON. */
 export function listContent({ level, contract, summary = '', fullContent = '' }: LoadedSkill): string[] {
   if (level === 'contract') return contract ? [JSON.stringify(contract)] : []
   return [summary, fullContent]
@@ -61,7 +61,8 @@ export function listContent({ level, contract, summary = '', fullContent = '' }:
 export function listRemovable(loaded: LoadedSkill, priority: readonly string[]): Removable {
   const { level, summary, fullContent } = loaded
   const groups = level === 'contract' ? listContent(loaded).map((text) => toGroup('contract', text)) : []
-  // In a document, the beginning of a summary is worth less than the sections that the caller asks for.
+  // With a document, the summary is one unit, because its beginning is worth less than the sections that the caller
+  // asks for.
   if (summary) groups.push(toGroup('summary', ...(fullContent === undefined ? splitSentences(summary) : [summary])))
   if (fullContent === undefined) return { groups, dropped: [] }
   const { frontmatter, body, rest } = splitFrontmatter(fullContent)
@@ -86,7 +87,7 @@ function toGroup(part: 'contract' | 'summary', ...texts: readonly string[]): Gro
   return { part, section: partNames[part], heading: '', units }
 }
 
-/** Longer paragraphs are divided into sentences, so that a budget may include only the first sentences. */
+/** Maximum length of an undivided paragraph, so that a budget may include only the first sentences. */
 const undividedCharactersMax = 200
 
 function divideBlock(block: TextSection['blocks'][number]): TextSection['blocks'] {

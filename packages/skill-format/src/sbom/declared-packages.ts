@@ -46,7 +46,7 @@ const otherManifests = new RegExp(
 
 /** Maximum bytes of TOML: parsing 64 KiB takes 30 ms if an attacker makes them slow to parse. */
 const tomlBytesMax = 64 * 1024
-/** Maximum bytes to read of one file, and of all files. */
+/** Maximum bytes to read of all files of a skill together. */
 const bytesMax = 512 * 1024
 
 function isRead(path: string): boolean {
@@ -94,7 +94,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const metadataStart = '# /// script'
 const metadataEnd = '\n# ///'
 
-/** The block of metadata of a Python script, or its first part if it is not closed; undefined without one. */
+/** The block of metadata of a Python script, or its first part if it is not closed; undefined if there is no block. */
 function findMetadataBytes(bytes: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let start = text.indexOf(metadataStart)
@@ -127,7 +127,7 @@ function addNpm(found: FoundPackages, name: string, range: unknown, scope: Packa
   else found.add(ecosystem === 'jsr' ? 'jsr' : 'npm', real!, aliased, scope)
 }
 
-/** Reads the imports of a deno.json from registries. Skips imports of local files; reports others as not read. */
+/** Reads the imports of a deno.json from registries. Skips local files; reports other imports as not read. */
 function readImportMap(json: Table, found: FoundPackages): void {
   for (const [name, address] of readMap(json, 'imports', found)) {
     if (typeof address === 'string' && /^(?:npm|jsr):/.test(address)) addNpm(found, name, address, 'required')

@@ -7,7 +7,7 @@ export interface Block {
   end: number
   /** Text of a heading, as written. */
   readonly heading?: string
-  /** Plain text of a heading, cached on first use: converting it costs more than all the rest. */
+  /** Plain text of a heading, cached on first use, because the conversion costs more than all other work on a body. */
   plain?: string
   /** Whether the heading is underlined. It is then also the last line of the text block before it. */
   readonly isUnderlined?: boolean

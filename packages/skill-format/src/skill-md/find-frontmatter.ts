@@ -44,7 +44,7 @@ export function findFrontmatter(text: string): FrontmatterPlace {
 
 /**
  * Finds the readable part of a frontmatter whose closing dashes are really a rule further down in the body: its leading
- * `key: value` lines until the first blank or other line.
+ * `key: value` lines until the first line that is blank or of another form.
  */
 export function cutAtLeadingKeys(text: string, place: FrontmatterPlace): FrontmatterPlace {
   return findLeadingKeys(text, [...iterateLines(text.slice(0, place.end), place.start, place.line)], place.warnings)

@@ -39,7 +39,7 @@ function nestsTooDeep(source: string): boolean {
 
 const bracketDepthMax = 100
 
-/** Longer than any legitimate frontmatter; the limit prevents a hostile document from blocking the event loop. */
+/** Maximum number of characters to search for frontmatter, so that a hostile document does not block the event loop. */
 const headCharactersMax = 64 * 1024
 
 /**
@@ -59,7 +59,7 @@ export function isStrictlyReadable(text: string): boolean {
     const { name, description }: Record<string, unknown> = doc.toJS({ maxAliasCount: 100 })
     return typeof name === 'string' && typeof description === 'string'
   } catch {
-    // Recursive aliases, or nesting that is too deep.
+    // `toJS` throws for recursive aliases, and for nesting that is too deep.
     return false
   }
 }

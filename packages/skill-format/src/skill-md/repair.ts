@@ -118,7 +118,7 @@ interface IndexedLine {
   readonly index: number
 }
 
-/** The indexes of the wrong lines of a block below `heads`, the lines that lead to it: each entry is tried alone. */
+/** The indexes of the wrong lines of a block below the lines `heads`, which lead to it: each entry is tried alone. */
 function findWrongLines(lines: readonly IndexedLine[], heads: readonly string[]): number[] {
   const entries = cutIntoEntries(lines)
   const indentation = toIndentation(entries[0]?.[0]?.text ?? '')
@@ -203,7 +203,7 @@ function stripQuotes(value: string): string {
   return isWrapped ? text.slice(1, -1) : dropOpenQuote(value)
 }
 
-/** The text without a quote that begins it and does not end. */
+/** The text without a quote at its beginning that has no closing quote. */
 function dropOpenQuote(text: string): string {
   return /^["']/.test(text) && !text.slice(1).includes(text[0]!) ? text.slice(1) : text
 }

@@ -178,7 +178,7 @@ function readEntry(entry: Record<string, unknown>): [range: string | undefined, 
   return [least === undefined ? undefined : `>=${toText(least)}`, isOptional]
 }
 
-/** The text in place of a mapping or list that is no range. */
+/** The text that stands for a mapping or list which is no range. */
 const noText = '{…}'
 
 /** The text of a range; a list of one range is that range. */

@@ -116,7 +116,7 @@ function addFrontmatter(text: string, place: FrontmatterPlace, name: string): st
   return `${text.slice(0, place.start)}---${eol}name: ${name}${eol}---${eol}${text.slice(place.start)}`
 }
 
-/** The last resort, for a frontmatter that no edit makes readable: replaces it, and keeps the body. */
+/** The last edit, for a frontmatter that no other edit makes readable: replaces the frontmatter, and keeps the body. */
 function replaceFrontmatter(text: string, parsed: ParsedSkillMd, name: string): string {
   const eol = findEol(text)
   const bom = text.startsWith('\uFEFF') ? '\uFEFF' : ''

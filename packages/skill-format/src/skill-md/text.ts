@@ -20,7 +20,7 @@ export function cutAtWord(text: string, charactersMax: number): string {
   return text.slice(0, /[\uD800-\uDBFF]/.test(text[charactersMax - 1]!) ? charactersMax - 1 : charactersMax)
 }
 
-/** As {@link cutAtWord}, with an ellipsis as the last of the characters where something was left out. */
+/** As {@link cutAtWord}. A truncated text ends with an ellipsis, which counts as one of the characters. */
 export function shortenAtWord(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${cutAtWord(text, charactersMax - 1).trimEnd()}…`
 }

@@ -7,12 +7,12 @@ interface Names {
   readonly globals: string
   /** Other spellings of library paths, each with the usual one. */
   readonly aliases: readonly (readonly [RegExp, string])[]
-  /** The path of all environment variables, and the paths of single ones. */
+  /** The path of the object with all environment variables, and a pattern for the paths of single variables. */
   readonly environment: string
   readonly variable: RegExp
 }
 
-/** The library of a language by its own names: functions of both languages are in one table. */
+/** The library of a language with its own names. Both languages share one table of functions. */
 function toLibrary(language: Library['language'], { globals, aliases, environment, variable }: Names): Library {
   return {
     language,

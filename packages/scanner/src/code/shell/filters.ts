@@ -16,7 +16,7 @@ import {
 } from './value.ts'
 import { hidesLetters } from './shell-words.ts'
 
-/** The files in the arguments, or else the input. */
+/** The joined content of the files in the arguments, or the input if there are no files. */
 function readFilterInput({ input, run }: Call, paths: readonly Value[]): Value {
   const files = paths.filter(({ text }) => text !== '-' && !text.startsWith('<'))
   return files.length === 0 ? input : joinValues(files.map((path) => run.files.read(path)))
@@ -26,7 +26,7 @@ const nothing: Program = () => empty
 const anything: Program = () => unknown
 const printsFiles: Program = (call) => readFilterInput(call, call.rest)
 
-/** Prints a part of its files or input, or changes them in a way that is not computed here. */
+/** A program that selects or changes input; its output is not computed. The first `skips` arguments are no files. */
 const selects =
   (skips = 0): Program =>
   (call) => {
@@ -47,7 +47,7 @@ function toDecoded(value: Value, encoding: Encoding, { run }: Call): Value {
   return withFacts(transformValue(value, encoding, text), facts)
 }
 
-/** Decodes its files or input, always or with an option; without it, encodes them. */
+/** A program that decodes its files or input; with `options`, only if a call has one of them, and else encodes. */
 const decodes =
   (encoding: Encoding, ...options: string[]): Program =>
   (call) => {
@@ -108,7 +108,7 @@ const tr: Program = (call) => {
 /** The escapes of `printf` and `echo -e`. */
 const unescape = (text: string) => readEscapes(text.replaceAll(/\\0(?=[0-7]{3})/g, '\\'))
 
-/** A printed text; escapes of letters hide it. */
+/** A printed text. It counts as hidden if letters in it are written as escapes. */
 const toPrinted = (value: Value, text: string): Value => {
   return { ...value, text, made: hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made }
 }
@@ -146,7 +146,7 @@ const echo: Program = ({ args }) => {
   return toPrinted(value, unescape(value.text))
 }
 
-/** `export`, `declare` and others; without an assignment they print all variables. */
+/** `export`, `declare` and similar builtins: without a name, they print all variables. */
 const declare: Program = ({ args, run }) =>
   args.some(({ text }) => !text.startsWith('-')) ? empty : withFacts(unknown, [run.fact('environment-read')])
 
@@ -195,7 +195,8 @@ export const filters: readonly ProgramRow[] = [
   ['mapfile readarray', '-d -n -O -s -u -C -c', read],
   ['shift', '', shift],
   ['true false : [ test exit return cd unset wait sleep pushd popd local readonly mkfifo alias', '', nothing],
-  // Counts, digests and lists say nothing about the content; the others are given paths of keys without printing them.
+  // Counts, digests and lists do not reveal the content of files. The other programs take paths of keys, but do not
+  // print keys.
   [
     'wc md5sum sha256sum shasum cmp diff file stat ls du ssh-keygen ssh-add ssh-copy-id mkdir rmdir touch chown',
     '',

@@ -14,7 +14,7 @@ import {
   type Value,
 } from './value.ts'
 
-/** Records that data are sent to an address. */
+/** Records that data is sent to an address, or that a shell is connected to the address. */
 function sendFiles({ run }: Call, address: string, from: readonly Value[]): void {
   const isSession = from.some(({ made }) => made.includes(session))
   run.sink(isSession ? 'shell-connected' : 'network-send', toRemoteAddress(address), from)
@@ -29,7 +29,7 @@ function fetched({ run }: Call, url: Value | undefined): Value {
 
 /** A URL as programs complete it; undefined if not even its host is known. */
 function toRemoteAddress(text: string): string | undefined {
-  // `[YOUR_URL]` stands for an address.
+  // A placeholder such as `[YOUR_URL]` is no address.
   if (text === unknownPart || text === '' || /^\[[A-Z]/.test(text)) return undefined
   if (text.startsWith(unknownPart) || /^\w{2,8}:\/\/[^/]+\//.test(text)) return text
   if (/^\w{2,8}:\/\//.test(text)) return `${text}/`
@@ -46,7 +46,7 @@ function toFileName(url: Value): Value {
 const readSentFile = ({ input, run }: Call, path: Value): Value =>
   /^[-.]$/.test(path.text) ? input : run.files.read(path)
 
-/** The options that send something, with the notation of a file in their value. */
+/** Options whose value is sent, each with a pattern that finds the path of a file in the value. */
 const bodyOptions: readonly (readonly [names: string, notation: RegExp])[] = [
   ['-d --data --data-ascii --data-binary --json', /^@([^]+)$/],
   ['-F --form', /^[^=]{1,60}=[@<]([^;]+)/],
@@ -69,10 +69,10 @@ const isCollected = ({ kind }: CodeFact) => kind !== 'network-fetch' && kind !==
 
 const isStore = ({ facts }: Value) => facts.some(({ kind, value }) => kind === 'secret-read' && /^[~/]/.test(value!))
 
-/** The data that is sent in headers and in the address. Keys that identify the caller usually belong to the server. */
+/** Collected data in headers and URLs. Headers that identify the caller count only with a secret from a file. */
 function toExtras(headers: readonly Value[], urls: readonly Value[]): Value[] {
   const sent = headers.filter((header) => !isOwnHeader(header.text.split(':', 1)[0]!.trim()) || isStore(header))
-  // A value that chooses the host is not sent to it.
+  // A value that determines the host is not counted as data sent to the host.
   const open = urls.filter(({ text }) => /^(?:\w{2,8}:\/\/)?[\w.-]{3,}[/?:]|^(?:\w{2,8}:\/\/)?\uFFFC\.[\w-]/.test(text))
   return [...sent, ...open].filter(({ facts }) => facts.some(isCollected))
 }
@@ -121,7 +121,7 @@ const netcat: Program = (call) => {
   const isListening = call.has('-l', '--listen')
   const address = rest[0] && `tcp://${rest[0].text}:${rest[1]?.text ?? ''}/`
   if (call.option('-e', '-c', '--exec', '--sh-exec')?.text) run.sink('shell-connected', address, [])
-  // `nc -z` tests a port.
+  // `nc -z` tests a port and sends no data.
   return !address || isListening || call.has('-z') ? dependOn([input]) : connect(call, address, input)
 }
 
@@ -141,7 +141,7 @@ const socat: Program = ({ args, input, run }) => {
   return remote ? withFacts(unknown, [run.fact('network-fetch', remote)]) : dependOn([input])
 }
 
-/** Queries with data in a host name. */
+/** Queries of the domain name system: send data in the host name, and receive text records. */
 const resolver: Program = ({ args, line, run }) => {
   const secret = args.filter(({ facts }) => facts.some(isCollected))
   if (secret.length > 0) run.sink('network-send', secret[0]!.text, secret)
@@ -168,7 +168,7 @@ function toRemoteUrl(place: string): string {
   return host === undefined ? place : `ssh://${host}/`
 }
 
-/** Copies files to or from other machines, after a number of words: the last place is the target. */
+/** Copies files to or from other machines. The first `skips` words are not places; the last place is the target. */
 const transfers =
   (skips = 0): Program =>
   (call) => {
@@ -210,7 +210,7 @@ const gh: Program = (call) => {
   return dependOn([])
 }
 
-/** The name of the variable with what was added to the git index. */
+/** The name of a variable that holds the facts of the files added to the git index. */
 const index = 'git index'
 
 const git: Program = (call) => {
@@ -255,7 +255,7 @@ function setGit(name: string, value: string, { run, args }: Call): void {
   if (name.startsWith('alias.') && value.startsWith('!')) run.runCode(toShellValue(value.slice(1)), empty)
 }
 
-/** The options of `curl` that are read here, or whose values look like an address. */
+/** The options of `curl` whose values are read here, or look like an address. */
 const curlTaking = `-o --output -d --data --data-ascii --data-raw --data-binary --data-urlencode --json -F --form
   --form-string -T --upload-file -H --header -u --user -X --request -A --user-agent -e --referer -b --cookie -c
   --cookie-jar -x --proxy --preproxy -m --max-time --connect-timeout --retry -w --url --resolve -K --output-dir`
@@ -281,6 +281,6 @@ export const network: readonly ProgramRow[] = [
   ['gh', '-d --desc -f --filename -b --body -t --title -F --body-file -R --repo -l --label', gh],
   ['git', '-C -c --git-dir --work-tree', git],
   ['add-apt-repository', '', (call) => fetched(call, call.args.at(-1))],
-  // Containers have files of their own; only what they receive is followed.
+  // Containers have files of their own, so that only their input and arguments are followed.
   ['docker podman', '', ({ input, args }) => dependOn([input, ...args.slice(1)])],
 ]

@@ -87,7 +87,7 @@ const iterationsMax = 64
 const callsMax = 32
 const plainCallsMax = 4
 
-/** Runs a script on values of which only a part is known. Every branch is taken, and nothing has an effect. */
+/** Follows a script with values of which only a part is known. Takes every branch, and runs or writes nothing. */
 class ShellRun implements Shell {
   readonly record = new Recorder()
   readonly files: ShellFiles
@@ -127,7 +127,7 @@ class ShellRun implements Shell {
     const { script, cut } = parseScript(this.#text)
     this.record.cut = cut
     this.#run(script, empty)
-    // Others may call the functions that the script does not call.
+    // Other scripts may call the functions that the script itself does not call.
     for (const body of this.#functions.values()) if (!this.#calls.has(body)) this.#run(body, unknown)
   }
 
@@ -206,7 +206,7 @@ class ShellRun implements Shell {
     }
   }
 
-  /** Counts a step that computed a text of some length. */
+  /** Counts a step that computed a text of some length. Returns whether a limit is exceeded. */
   #isExhausted(characters: number): boolean {
     this.#steps++
     this.#characters += characters
@@ -223,7 +223,8 @@ class ShellRun implements Shell {
   #runLoop(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, input: Value): Value {
     const values = node.wordlist?.flatMap((word) => expandFields(word, this)) ?? [this.variables.read('1')]
     const rounds = values.slice(0, iterationsMax)
-    // Names of key files may stand at the end of a list.
+    // The values beyond the limit are joined for one more round, because names of key files may be at the end of a
+    // list.
     if (values.length > iterationsMax) rounds.push(joinValues(values.slice(iterationsMax), ' '))
     const outputs = rounds.map((value) => {
       this.variables.set(node.name.value, value)
@@ -318,7 +319,7 @@ class ShellRun implements Shell {
     return reading?.facts.map(this.record.adopt(reading, this.#place)) ?? []
   }
 
-  /** Runs something one level deeper; undefined if that is too deep. */
+  /** Runs an action one level deeper; undefined if the maximum depth is reached. */
   #nest(action: () => Value): Value | undefined {
     if (this.#depth >= depthMax) return undefined
     this.#depth++
@@ -332,7 +333,7 @@ class ShellRun implements Shell {
   runScript(script: Script | undefined, input: Value = empty): Value {
     if (!script) return unknown
     const [outer, span] = [this.#outer, this.#span]
-    // Positions in backticks with escapes are those of another text.
+    // A substitution in backticks with escapes has a source of its own, to which the positions in it refer.
     if (script.source !== undefined) this.#outer = this.#place
     const output = this.#nest(() => this.#run(script, input)) ?? unknown
     this.#outer = outer
@@ -403,7 +404,7 @@ const telling = Map.groupBy(
   ({ name }) => name,
 )
 
-/** Follows a command into what it does. Returns its output. */
+/** Follows a call of a program by the tables of programs. Returns its output. */
 function runProgram(name: Value, args: readonly Value[], input: Value, run: Shell): Value {
   const { text } = name
   if (text.startsWith(unknownPart)) {
@@ -430,8 +431,8 @@ function runUnknown({ args, input, run }: Call): Value {
 }
 
 /**
- * Records the facts that follow from the arguments. Collected data is in the output, and in a file that the arguments
- * name.
+ * Records the facts that the arguments of a program show. Adds those of collected data to the output, and to a file
+ * that the arguments name.
  */
 function addCallFacts({ program, args, line, run }: Call, output: Value): Value {
   let told = output

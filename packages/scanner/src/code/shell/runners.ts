@@ -41,7 +41,7 @@ function findDecoding(value: Value, run: Shell): readonly CodeFact[] {
   return operation === undefined || /^\s*(?:set\s|$)/.test(value.text) ? [] : [run.fact('decode', operation)]
 }
 
-/** The shells: a script in an argument, in a file or in the input. */
+/** A shell, which runs a script in an argument, in a file or in the input. */
 const shell: Program = (call) => {
   const { input, run } = call
   const code = call.option('-c')
@@ -67,7 +67,7 @@ export function runFile(path: Value, args: readonly Value[], input: Value, run: 
   return dependOn([input, ...args])
 }
 
-/** An interpreter of another language; `code` are its options with code. */
+/** An interpreter of another language; `code` are the options whose value is code. */
 const interpreter =
   (language: 'python' | 'script' | 'other', ...code: string[]): Program =>
   (call) => {
@@ -98,7 +98,7 @@ function runInline(code: Value, language: 'python' | 'script' | 'other', { args,
   return withFacts(dependOn([input, ...args]), found)
 }
 
-/** Runs the command in its arguments. */
+/** A program that runs the command in its arguments. */
 const inner: Program = (call) => {
   const words = call.inner
   if (words.length === 0 && call.program === 'sudo' && / ?-[is]\b/.test(call.line)) return shell(call)
@@ -106,7 +106,7 @@ const inner: Program = (call) => {
   return words.length === 0 ? call.input : call.run.runWords(words, call.input)
 }
 
-/** `env`, which also prints all variables. */
+/** `env` runs a command, or prints all variables if it has none. */
 const env: Program = ({ inner: words, input, run }) => {
   const at = words.findIndex(({ text }) => !/^\w+=/.test(text))
   return at === -1 ? withFacts(unknown, [run.fact('environment-read')]) : run.runWords(words.slice(at), input)
@@ -130,13 +130,13 @@ const xargs: Program = ({ program, args, inner: command, input, run }) => {
   return run.runWords([...words, ...lines.map((text) => ({ ...input, text }))], empty)
 }
 
-/** Replaces a mark in a word. */
+/** Replaces a mark in a word by the text of a value. */
 export function fillIn(word: Value, mark: string, { text, facts }: Value): Value {
   if (!word.text.includes(mark)) return word
   return withFacts({ ...word, text: word.text.replaceAll(mark, text.slice(0, 2000)) }, facts)
 }
 
-/** Runs the text in its first argument or an option. */
+/** A program, such as `trap`, that runs the text in its first argument or in an option. */
 const runsArgument: Program = (call) => {
   const code = call.program === 'trap' ? call.args[0] : call.option('-c', '--command')
   return code && /\s/.test(code.text) ? runText(code, empty, call.run) : dependOn([call.input])

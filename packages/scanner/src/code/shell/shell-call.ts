@@ -18,7 +18,7 @@ export class Call {
   readonly #options: Option[] = []
   readonly #taking: ReadonlySet<string>
 
-  /** `taking` are the options that take a value: the rest of the argument or the next one. */
+  /** `taking` are the options that take a value: the rest of their argument, or the next argument. */
   constructor(program: string, args: readonly Value[], input: Value, run: Shell, taking: ReadonlySet<string>) {
     this.program = program
     this.args = args
@@ -33,7 +33,7 @@ export class Call {
     return this.args.map(({ text }) => text).join(' ')
   }
 
-  /** The values of options. */
+  /** The values of all options with one of the names. */
   all(...names: string[]): Value[] {
     return this.#options.filter(({ name }) => names.includes(name)).map(({ value }) => value)
   }
@@ -71,7 +71,7 @@ export class Call {
     this.#options.push({ name, value })
   }
 
-  /** Reads `-sSLo file`. Returns the number of further arguments that were read. */
+  /** Reads `-sSLo file`. Returns the number of arguments after `arg` that were read. */
   #readLetters(arg: Value, next: Value | undefined): number {
     const length = Math.min(arg.text.length, 40)
     for (let letter = 1; letter < length; letter++) {

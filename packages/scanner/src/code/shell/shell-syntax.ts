@@ -3,14 +3,15 @@ import type * as unbash from 'unbash'
 
 export type { Assignment, Command, Redirection, Script, SyntaxNode, Word, WordPart } from 'unbash'
 
-// Loaded on use, because the parser takes longer to load than a SKILL.md to scan. Bundles contain it instead.
+// The parser is loaded on first use, because loading it takes longer than scanning a SKILL.md. Bundled programs contain
+// it.
 const require = createRequire(import.meta.url)
 let parser: typeof unbash | undefined
 const loadParser = (): typeof unbash => (parser ??= require('unbash'))
 
-/** Longer scripts are read up to this length. */
+/** Maximum number of characters of a script to parse. The code after them is not read. */
 const charactersMax = 256 * 1024
-/** The parser takes quadratic time for here-documents that begin on one line, and for substitutions in each other. */
+/** Maximum here-documents on one line, and substitutions in each other: the parser takes quadratic time for both. */
 const heredocsPerLineMax = 64
 const substitutionsDeepMax = 64
 
@@ -40,7 +41,7 @@ function findReadableEnd(text: string): number {
   return length
 }
 
-/** Where too many substitutions are open, or the end of the text. */
+/** The offset at which too many substitutions are open, or the length of the text. */
 function findDeep(text: string): number {
   let depth = 0
   for (const { 0: mark, index } of text.matchAll(/[$<>]\(|\$\{|[)}]/g)) {
@@ -55,7 +56,7 @@ export function forEachChild(node: unbash.SyntaxNode, visit: (child: unbash.Synt
   loadParser().forEachChild(node, visit)
 }
 
-/** In a record of a session, some lines have a prompt: they are input, and the others are output. Offsets stay the same. */
+/** Removes the output from a recorded session, in which lines with a prompt are input. Offsets stay the same. */
 export function toTyped(text: string): string {
   if (!/^[ \t]{0,8}[$%] \S/m.test(text)) return text
   let continues = false

@@ -124,7 +124,7 @@ function splitPieces(values: readonly Value[], isQuoted: boolean): Piece {
   return { values: words, kind: 'words', isQuoted }
 }
 
-/** `{a,b}`; ranges of characters and braces in braces are a text. */
+/** Expands `{a,b}`. Ranges of characters and nested braces stay a text. */
 function expandBraces(source: string): Value[] {
   const inner = source.slice(1, -1)
   if (!inner.includes(',') || inner.includes('{')) return [toShellValue(source)]
@@ -203,7 +203,7 @@ const telling: ReadonlySet<string> = new Set(
 
 /**
  * How the name of a command is taken apart, such as `c"u"rl`, `$A$B` and `$'\x63url'`; undefined if it is not. A
- * variable with the whole name, and `"$folder/program"` are usual.
+ * variable with the whole name, and `"$folder/program"`, are usual and do not count.
  */
 export function findDisguise(word: Word, pieces: readonly Piece[], name: Value): string | undefined {
   if (!isKnown(name) || !isTelling(name.text)) return undefined

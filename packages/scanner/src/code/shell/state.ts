@@ -14,7 +14,7 @@ import {
   type Value,
 } from './value.ts'
 
-/** A script that is followed, as its words, files and programs see it. */
+/** The state of a followed script, which its words, files and programs read and change. */
 export interface Shell {
   readonly record: Recorder
   readonly files: ShellFiles
@@ -88,7 +88,7 @@ export class ShellVariables {
     this.#arrays.set(name, elements.slice(0, 1000))
   }
 
-  /** Runs a branch: what it assigns is added to what the variables come from so far. */
+  /** Runs a branch: a variable that the branch assigns keeps the facts of its previous value, too. */
   inBranch<T>(action: () => T): T {
     this.#branches++
     try {
@@ -98,7 +98,7 @@ export class ShellVariables {
     }
   }
 
-  /** Sets the arguments of a function. Returns a function that restores those of its caller. */
+  /** Sets the arguments of a function. Returns a function that restores the arguments of its caller. */
   pushArguments(args: readonly Value[]): () => void {
     const before = this.readArray('@')
     const set = (values: readonly Value[] | undefined) => {
@@ -116,7 +116,7 @@ export class ShellVariables {
 }
 
 const filesMax = 500
-/** The kinds of facts about a startup file that matter to its owner. */
+/** The kinds of facts about the commands in a startup file that flow into the write of the file. */
 const acts: ReadonlySet<CodeFactKind> = new Set([
   ...(['network-send', 'network-fetch', 'dynamic-run', 'shell-connected'] as const),
   ...(['decode', 'secret-read', 'environment-read'] as const),
@@ -166,10 +166,10 @@ export class ShellFiles {
     const socket = toSocket(plain)
     if (socket)
       return void shell.sink(content.made.includes(session) ? 'shell-connected' : 'network-send', socket, [content])
-    // Images are written to devices for good reasons, but noise destroys them.
+    // Disk images are written to devices for good reasons, but zeros and random bytes destroy the data of a device.
     if (device.test(plain) && content.made.includes(noise)) shell.sink('destruction', plain, [])
     if (isStartupPlace(plain)) this.#writeStartup(plain, content)
-    // Skills are installed by copying or cloning them.
+    // Writes to a folder of skills are not reported, because skills are installed by copying or cloning them.
     else if (isAgentFile(plain) && !plain.includes('/skills/')) shell.sink('agent-config-write', plain, [content])
     else this.#readProgram(plain, content)
     const before = isAppended ? this.#written.get(plain) : undefined
@@ -194,7 +194,7 @@ export class ShellFiles {
     else if (/^[mc]?[jt]s$/.test(ending) || /\b(?:node|deno|bun)\b/.test(first)) this.#shell.runOther('script', content)
   }
 
-  /** Reads a shell script in a file, once: it is written at one place and started at another. */
+  /** Reads a shell script in a file only once, although it may be written at one place and started at another. */
   runScript(content: Value): void {
     if (this.#scripts.has(content.text)) return
     this.#scripts.add(content.text)
@@ -218,7 +218,7 @@ export class ShellFiles {
     return path && this.read(path)
   }
 
-  /** Writes to an open descriptor. Returns whether there is one. */
+  /** Writes to an open descriptor. Returns whether the descriptor is open. */
   writeDescriptor(descriptor: string, content: Value): boolean {
     const path = this.#descriptors.get(descriptor)
     if (path) this.write(path, content)
@@ -230,14 +230,14 @@ const device = /^\/dev\/(?:[shv]d[a-z]|nvme\d|r?disk\d|mmcblk\d)/
 const ownFolder =
   /^~(?:\/(?:Documents|Desktop|Pictures|Downloads|Movies|Music)?)?$|^~\/(?:Documents|Desktop|Pictures)\//i
 
-/** A path without steps that lead nowhere. */
+/** A plain path without `./`. */
 const toPath = (path: string) =>
   toPlainPath(path)
     .replace(/^(?:\.\/)+(?=.)/, '')
     .replaceAll(/\/(?:\.\/)+/g, '/')
 
 /**
- * Bash opens a connection for `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`: the address as a URL; undefined for other
+ * The address, as a URL, to which Bash connects for `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`; undefined for other
  * paths.
  */
 function toSocket(path: string): string | undefined {
@@ -245,5 +245,5 @@ function toSocket(path: string): string | undefined {
   return protocol && `${protocol}://${host}:${port}/`
 }
 
-/** What stands before a command in a table of cron, a service and a property list. */
+/** The text before the command in a crontab, a systemd service or a property list. */
 const beforeCommand = /^(?:[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})|Exec\w{0,20}=[-@:+!]?|[ \t]*<string>)/gm

@@ -5,7 +5,7 @@ import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { fillIn, runText } from './runners.ts'
 import { dependOn, empty, isEmpty, joinValues, toShellValue, withFacts, type Value } from './value.ts'
 
-/** Facts about a command: if the line of its arguments matches. The value is the text, or the command as it matches. */
+/** Facts about commands whose line of arguments matches. The value of the fact is `value`, or else the command. */
 export const tellingCommands: readonly (readonly [names: string, kind: CodeFactKind, line: RegExp, value?: string])[] =
   [
     // Stores of secrets
@@ -41,7 +41,7 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     ['defaults', 'startup-write', /^write \S*loginwindow\S* (?:LoginHook|LogoutHook)/, 'LoginHook'],
   ]
 
-/** Folders whose loss concerns more than the task. */
+/** Folders whose deletion loses more than the files of a task. */
 const precious = regex`^(~|/|/(home|root|etc|usr|var|boot|bin|lib|opt|srv|Users|System|Library)|
   ~/(Documents|Desktop|Pictures|Downloads|Library|\.ssh|\.config|\.gnupg))/?(\*|\.\*|\{[^/]*\})?$`
 
@@ -68,7 +68,7 @@ const crontab: Program = (call) => {
   return empty
 }
 
-/** Runs a text later. */
+/** Runs a text later, as `at` and `batch` do. */
 const later: Program = (call) => {
   const file = call.option('-f')
   const code = file ? call.run.files.read(file) : call.input
@@ -76,7 +76,7 @@ const later: Program = (call) => {
   return runText(code, empty, call.run)
 }
 
-/** Packs files: the archive comes from what is in it. */
+/** Packs files. The archive depends on the content of the files. */
 function pack({ input, run }: Call, archive: Value | undefined, paths: readonly Value[]): Value {
   const content = dependOn([input, ...paths.map((path) => run.files.read(path))])
   if (!archive || archive.text === '-') return content
@@ -87,7 +87,7 @@ function pack({ input, run }: Call, archive: Value | undefined, paths: readonly 
 const tar: Program = (call) => {
   const archive = call.option('-f', '--file')
   const folder = call.option('-C', '--directory')
-  // The first argument may be a group of letters without a dash.
+  // The first argument may be a group of letters without a dash, as in `tar czf`.
   const letters = /^-?([a-zA-Z]+)/.exec(call.args[0]?.text ?? '')?.[1] ?? ''
   const isGroup = !call.args[0]?.text.startsWith('-') && /^[cruxtzjvfJ]+$/.test(letters)
   const paths = isGroup ? call.rest.slice(1) : call.rest
@@ -102,7 +102,7 @@ const copyFile: Program = (call) => {
   const folder = call.option('-t')
   const target = folder ?? call.rest.at(-1)
   for (const source of folder ? call.rest : call.rest.slice(0, -1)) {
-    // A startup file that is renamed was there before.
+    // A startup file that is copied or renamed was there before: its content is not from the script.
     if (isStartupPlace(source.text)) continue
     const name = source.text.slice(source.text.lastIndexOf('/') + 1)
     const path = /(?:^|\/)\.?$/.test(target!.text) ? joinValues([target!, toShellValue(`/${name}`)]) : target!

@@ -48,7 +48,7 @@ export function withFacts(value: Value, facts: readonly CodeFact[]): Value {
   return facts.length === 0 ? value : { ...value, facts: uniteFacts([value.facts, facts]) }
 }
 
-/** The result of an operation on a value; undefined if the result is not known. */
+/** The result of an operation on a value; `text` is undefined if the result is not known. */
 export function transformValue(value: Value, operation: string, text: string | undefined): Value {
   if (text === undefined) return { text: unknownPart, facts: value.facts, made: [] }
   const made = [...new Set([operation, ...value.made])].slice(0, operationsMax)
@@ -61,16 +61,16 @@ function uniteFacts(lists: readonly (readonly CodeFact[])[]): readonly CodeFact[
   return [...new Set(filled.flat())].slice(0, factsMax)
 }
 
-/** Made of the output of a shell or another machine, which waits for commands. */
+/** Marks a value from the output of a shell or another machine: a session, in which commands are sent and run. */
 export const session = 'session'
-/** Made of zeros or random bytes. */
+/** Marks zeros or random bytes. */
 export const noise = 'noise'
-/** Made of a known text by a program whose output is not computed here. */
+/** Marks a known text that was changed by a program whose output is not computed here. */
 export const filtered = 'filter'
-/** Operations on texts that many scripts need. */
+/** Operations that many scripts need: they do not count as hiding a text. */
 const usual: ReadonlySet<string> = new Set([session, noise, 'slice', 'replacement'])
 
-/** An operation on the way to a value that hides it from readers; undefined if there is none. */
+/** An operation that hides the text of a value from readers of the script; undefined if there is none. */
 export function findHiding({ text, made }: Value): string | undefined {
   return made.find((operation) => !usual.has(operation) && (operation !== filtered || text === unknownPart))
 }
