@@ -9,6 +9,8 @@ import {
   type RegistryApi,
   type Reply,
   withoutUndefined,
+  isRecord,
+  keysOf,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { StorageContext } from './storage/storage-context.ts'
@@ -37,7 +39,7 @@ import { toReadOnlyError } from './storage/writer.ts'
  * await api.publishSkill({ skillMd }, { signal: AbortSignal.timeout(5000) })
  */
 export function localApi(registry: Registry, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
-  const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
+  const functions = keysOf(endpoints).map((name) => [
     name,
     (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
       callFollowing(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
@@ -173,7 +175,7 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
 }
 
 function isCostly({ costly }: Endpoint, input: unknown): boolean {
-  return costly === true || (costly !== undefined && Boolean((input as Record<string, unknown>)[costly]))
+  return costly === true || (costly !== undefined && isRecord(input) && Boolean(input[costly]))
 }
 
 function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryError {

@@ -95,7 +95,7 @@ const parts = Symbol('parts')
  * Throws a TypeError for a value that {@link openRegistry} did not return.
  */
 export function partsOf(registry: Registry): OperatorContext {
-  const { [parts]: found } = registry as Registry & { [parts]?: OperatorContext }
+  const { [parts]: found }: Registry & { [parts]?: OperatorContext } = registry
   if (found === undefined) throw new TypeError('This is not a registry. Pass what `openRegistry` returned.')
   return found
 }

@@ -99,7 +99,7 @@ async function collectRows({ database }: StorageContext, dryRun: boolean, ended:
     database.read
       .selectFrom(table)
       .select('id')
-      .where(column as 'created_at', '<=', before)
+      .where(column, '<=', before)
       .where('id', '>', after)
       .orderBy('id')
       .limit(removedPerWrite)
@@ -111,11 +111,7 @@ async function collectRows({ database }: StorageContext, dryRun: boolean, ended:
     const ids = rows.map(({ id }) => id)
     await database.writer.write(async (trx) => {
       // Checks the expiry again: a row whose key was used again meanwhile is a new one.
-      await trx
-        .deleteFrom(table)
-        .where('id', 'in', ids)
-        .where(column as 'created_at', '<=', before)
-        .execute()
+      await trx.deleteFrom(table).where('id', 'in', ids).where(column, '<=', before).execute()
     })
     await setImmediate()
   }

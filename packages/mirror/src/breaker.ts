@@ -92,5 +92,5 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
 /** Aborted requests, and requests that offline mode prevented, are not failures of the upstream. */
 function isFailure(error: unknown): boolean {
   if (error instanceof RegistryError) return error.code !== 'offline'
-  return (error as { name?: unknown } | null)?.name !== 'AbortError'
+  return !(error instanceof Error) || error.name !== 'AbortError'
 }

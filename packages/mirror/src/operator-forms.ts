@@ -32,7 +32,7 @@ export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWr
 /** Selects the known fields of a report: another version of this program may have stored more or fewer. */
 function toReportForm(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
-  const { omitted = [], changed = [] } = report as Partial<SyncReport>
+  const { omitted = [], changed = [] }: Partial<SyncReport> = report
   const counts = { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }
   return { ...counts, omitted, changed }
 }

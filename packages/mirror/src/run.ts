@@ -6,7 +6,7 @@ import { toConflict, type Lease } from './lease.ts'
 import { isNameMatch } from './filters.ts'
 import type { NetworkMode, SyncOptions, SyncProgress, SyncReport, Upstream } from './types.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
-import { withUpstreams } from './tables/mirror-tables.ts'
+import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 
 /** The parts of a registry that its mirror uses. */
 export interface MirrorContext extends CatalogueContext {
@@ -98,19 +98,14 @@ export function isPrivateName({ privateNames }: Pick<MirrorParts, 'privateNames'
 export async function updateOwn(
   trx: WriteTransaction,
   { upstream, lease }: Pick<Run, 'upstream' | 'lease'>,
-  changes: Partial<Record<OwnColumn, string | number | Uint8Array | null>>,
+  changes: Partial<Pick<UpstreamRow, OwnColumn>>,
   condition: Partial<Record<'staged' | 'verified' | 'applied', number>> = {},
 ): Promise<void> {
-  const values: Record<string, unknown> = { lease: lease.id, ...changes }
-  let query = withUpstreams(trx)
+  const { numUpdatedRows } = await withUpstreams(trx)
     .updateTable('upstreams')
-    .set(values as Record<string, never>)
-    .where('name', '=', upstream.name)
-    .where('lease', '=', lease.id)
-  for (const [column, value] of Object.entries(condition)) {
-    query = query.where(column as 'staged', '=', value)
-  }
-  const { numUpdatedRows } = await query.executeTakeFirst()
+    .set({ lease: lease.id, ...changes })
+    .where((eb) => eb.and({ name: upstream.name, lease: lease.id, ...condition }))
+    .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw toConflict(upstream.name)
 }
 

@@ -41,7 +41,7 @@ async function countMadeByKeys({ database, clock }: StorageContext, rows: readon
   if (ids.length === 0) return made
   for (const table of ['api_keys', 'shares'] as const) {
     const counts = await database.read
-      .selectFrom(table as 'api_keys')
+      .selectFrom(table)
       .select(({ fn }) => ['made_by', fn.countAll<number>().as('count')])
       .where('made_by', 'in', ids)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', clock.now())]))

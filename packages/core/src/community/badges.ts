@@ -1,3 +1,4 @@
+import { keysOf } from '@skillstead/protocol'
 import type { Reputation } from '@skillstead/protocol'
 import type { ProofMethod } from '../accounts/verification-form.ts'
 import { toQuiet } from '../storage/compiled-query.ts'
@@ -136,6 +137,6 @@ function sumPoints<Name extends string>(
   { most, each }: { readonly most: number; readonly each: Readonly<Record<Name, number>> },
   count: (name: Name) => number,
 ): number {
-  const sum = Object.entries<number>(each).reduce((total, [name, points]) => total + points * count(name as Name), 0)
+  const sum = keysOf(each).reduce((total, name) => total + each[name] * count(name), 0)
   return Math.min(most, sum)
 }

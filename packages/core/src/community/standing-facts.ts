@@ -1,3 +1,4 @@
+import { toRecord } from '@skillstead/protocol'
 import { isListedToAll } from '../visibility/decisions.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
@@ -13,7 +14,7 @@ export type Facts = Readonly<Record<(typeof factNames)[number], number>>
 export const descriptionCharactersMin = 40
 
 /** The facts of an author without public skills. */
-export const noFacts: Facts = mapFacts(() => 0)
+export const noFacts: Facts = toRecord(factNames, () => 0)
 
 /** The columns of a skill from which its contribution to its owner's reputation is computed. */
 export const ratedColumns = [
@@ -48,11 +49,11 @@ function isDescribed({ description, license, category }: RatedSkill): boolean {
 }
 
 export function addFacts(one: Facts, other: Facts): Facts {
-  return mapFacts((name) => one[name] + other[name])
+  return toRecord(factNames, (name) => one[name] + other[name])
 }
 
 export function subtractFacts(one: Facts, other: Facts): Facts {
-  return mapFacts((name) => one[name] - other[name])
+  return toRecord(factNames, (name) => one[name] - other[name])
 }
 
 /** Whether all facts are 0; for a difference, whether nothing changed. */
@@ -62,9 +63,5 @@ export function areNoFacts(facts: Facts): boolean {
 
 /** The facts of a row, without its other columns. */
 export function pickFacts(row: Facts): Facts {
-  return mapFacts((name) => row[name])
-}
-
-function mapFacts(toValue: (name: keyof Facts) => number): Facts {
-  return Object.fromEntries(factNames.map((name) => [name, toValue(name)])) as Facts
+  return toRecord(factNames, (name) => row[name])
 }

@@ -72,7 +72,7 @@ interface Decision {
 function readPublication({ publication }: QuarantineItemRow): QuarantinedPublication {
   const stored = parseJson<QuarantinedPublication>(publication)
   const { fields } = stored
-  const { requires = readMetadataRequires(fields.metadata) } = fields as Partial<typeof fields>
+  const { requires = readMetadataRequires(fields.metadata) }: Partial<typeof fields> = fields
   return { ...stored, fields: { ...fields, requires } }
 }
 

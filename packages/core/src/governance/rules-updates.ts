@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { type Content, RegistryError } from '@skillstead/protocol'
+import { type Content, RegistryError, toErrorText } from '@skillstead/protocol'
 import { toRulesVersion } from '@skillstead/scanner'
 import {
   deleteRules,
@@ -75,7 +75,7 @@ export async function updateRules(context: GovernanceContext): Promise<StoredRul
     await context.database.writer.write(async (trx) => {
       const current = await findRules(trx)
       if (!isSameSource(current, followed)) return
-      await putRules(trx, { ...current!, checkedAt: context.clock.now(), error: (error as Error).message })
+      await putRules(trx, { ...current!, checkedAt: context.clock.now(), error: toErrorText(error) })
     })
     throw error
   }
@@ -160,7 +160,7 @@ async function readVerifiedBundle(context: GovernanceContext, { source, keys }: 
     const { id, release, date, signers } = await verifyBundle(note, keys)
     return { id, note, release, date, signers }
   } catch (cause) {
-    throw refuseBundle(`The bundle of rules at ${source} was refused. ${(cause as Error).message}`, cause)
+    throw refuseBundle(`The bundle of rules at ${source} was refused. ${toErrorText(cause)}`, cause)
   }
 }
 

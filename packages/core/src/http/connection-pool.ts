@@ -1,3 +1,4 @@
+import { toFields } from '@skillstead/protocol'
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
@@ -135,7 +136,7 @@ export class ConnectionPool {
     try {
       return await send()
     } catch (error) {
-      const isStale = isRepeatable && interims === 0 && isClosed(error) && (error as { wasUsed?: boolean }).wasUsed
+      const isStale = isRepeatable && interims === 0 && isClosed(error) && toFields(error)['wasUsed']
       if (!isStale) throw error
       return await send()
     }
@@ -207,9 +208,9 @@ export class ConnectionPool {
     const cancellation = this.#starting
     const { protocol, hostname, port } = options
     const host = toSocketHost({ hostname })
-    const addresses = this.#guard ? await findAllowedAddresses(this.#guard, host) : [{ address: host }]
+    const addresses = this.#guard ? await findAllowedAddresses(this.#guard, host) : [{ address: host, port }]
     cancellation?.throwIfCancelled()
-    const [{ address, port: found }] = addresses as [CheckedAddress]
+    const { address, port: found } = addresses[0]!
     // With `http:`, undici adds no TLS to the tunnel. The code below adds TLS with the settings of this pool.
     const socket = await open({ ...options, ...toTunnelHost(address, found ?? port, protocol), protocol: 'http:' })
     cancellation?.onCancel((reason) => socket.destroy(reason))

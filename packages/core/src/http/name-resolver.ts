@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { Resolver, lookup } from 'node:dns/promises'
 import pLimit from 'p-limit'
 import { isUnknownName } from './request-failures.ts'
@@ -45,7 +46,7 @@ function openResolver(): Resolver {
 
 /** Whether a lookup failed because the name servers do not know the name, or because there are no name servers. */
 function isLeftToSystem(error: unknown): boolean {
-  return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
+  return isUnknownName(error) || readErrorCode(error) === 'ECONNREFUSED'
 }
 
 /** Resolves all addresses of a host. An IP literal is its own address. */

@@ -1,3 +1,4 @@
+import { toErrorText } from '@skillstead/protocol'
 import { isIP } from 'node:net'
 
 /** Proxies for HTTP requests, in the form of the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
@@ -40,7 +41,7 @@ export function toTunnelHost(address: string, port: string | number, protocol: s
  * also mean a failure of the requested host.
  */
 export function toProxyError(error: unknown): unknown {
-  const [, status] = /^Proxy response \((\d+)\)/.exec((error as Error).message) ?? []
+  const [, status] = /^Proxy response \((\d+)\)/.exec(toErrorText(error)) ?? []
   return Object.assign(new Error('The proxy opened no connection.'), {
     code: `PROXY_${status ?? 'LOST'}`,
     cause: error,

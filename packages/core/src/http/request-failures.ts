@@ -1,4 +1,4 @@
-import { RegistryError, toErrorText } from '@skillstead/protocol'
+import { RegistryError, toErrorText, readErrorCode } from '@skillstead/protocol'
 
 /**
  * Patterns of error codes, each with the reason that the error message shows; the first match counts. Reasons reveal no
@@ -75,5 +75,5 @@ function toFailureCode(error: unknown): string {
   // The name server refused the connection, not the requested host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
   // `fetch` wraps the error, so its code is in `cause`. Errors of undici's parser have no code, so their name is used.
-  return String(code ?? (cause as NodeJS.ErrnoException | undefined)?.code ?? name)
+  return String(code ?? readErrorCode(cause) ?? name)
 }

@@ -39,7 +39,7 @@ export function toEntryText(entry: LogEntry): string {
     if (fitsEntry(text)) return text
     const value = data[field]
     if (value === undefined || jsonBytes(value) <= bytesMax) continue
-    const cut = [...((data['cut'] as string[] | undefined) ?? []), field]
+    const cut = [...(Array.isArray(data['cut']) ? data['cut'] : []), field]
     data = { ...data, [field]: shortenField(value, bytesMax), cut }
     text = toCanonicalJson({ ...entry, data })
   }

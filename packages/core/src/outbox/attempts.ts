@@ -10,7 +10,7 @@ const attemptsKept = 20
 const errorCharactersMax = 2000
 
 /** Runs the handler once on a row, and decides about the row: done, due again, or failed. Never rejects. */
-export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<EndedAttempt> {
+export async function attemptRow(row: ClaimedRow, handler: OutboxHandler<object>, clock: Clock): Promise<EndedAttempt> {
   const at = clock.now()
   const startedMs = performance.now()
   const outcome = await handleRow(row, handler)
@@ -32,7 +32,7 @@ export function isShutdown({ failure }: EndedAttempt): boolean {
 
 type HandlerOutcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
 
-async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<HandlerOutcome> {
+async function handleRow(row: ClaimedRow, handler: OutboxHandler<object>): Promise<HandlerOutcome> {
   try {
     const payload = parsePayload(row.payload)
     // A retry would read the same damaged payload.
@@ -45,12 +45,12 @@ async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<Handl
 
 /** The payload of a row; undefined for damaged text. */
 export function parsePayload(text: string): Record<string, unknown> | undefined {
-  return attempt(() => JSON.parse(text) as Record<string, unknown>)
+  return attempt(() => JSON.parse(text))
 }
 
 /** The recorded attempts of a row. Unreadable text counts as none, so that a damaged row can still complete. */
 export function toAttempts(text: string): Attempt[] {
-  return attempt(() => JSON.parse(text) as Attempt[]) ?? []
+  return attempt<Attempt[]>(() => JSON.parse(text)) ?? []
 }
 
 function toAttemptRecord(outcome: HandlerOutcome): Pick<Attempt, 'statusCode' | 'error'> {

@@ -20,7 +20,7 @@ export function isSetBack(before: number, now: number): boolean {
  */
 export async function recallFutureRows(
   { dialect, writer }: Database,
-  handlers: ReadonlyMap<string, OutboxHandler>,
+  handlers: ReadonlyMap<string, OutboxHandler<object>>,
   now: number,
 ): Promise<void> {
   const topics = [...handlers].filter(([, { hasDeadlines }]) => !hasDeadlines).map(([topic]) => topic)

@@ -1,11 +1,16 @@
 import type { WriteTransaction } from '../storage/writer.ts'
 
+declare const contents: unique symbol
+
+/** The name of a kind of jobs, which all have a payload of this type. */
+export type Topic<Payload> = string & { readonly [contents]?: Payload }
+
 /** A background job that survives a restart. */
-export interface OutboxJob {
+export interface OutboxJob<Payload = Record<string, unknown>> {
   /** Default: a new id. */
   readonly id?: string
-  readonly topic: string
-  readonly payload: Record<string, unknown>
+  readonly topic: Topic<Payload>
+  readonly payload: Payload
   /** Earliest start, in milliseconds since 1970. Default: at once. */
   readonly dueAt?: number
   /** While a pending row has this key, adding another job with the same key has no effect. */
@@ -47,10 +52,10 @@ export class AttemptError extends Error {
 export type JobState = 'pending' | 'done' | 'failed'
 
 /** A row that is done or has failed. */
-export interface EndedJob {
+export interface EndedJob<Payload = Record<string, unknown>> {
   readonly id: string
   readonly partition: string
-  readonly payload: Record<string, unknown>
+  readonly payload: Payload
   readonly state: 'done' | 'failed'
   readonly attempts: number
   /** Start of the last attempt, in milliseconds since 1970; the current time if the clock was set back meanwhile. */
@@ -68,12 +73,12 @@ export interface JobView {
   readonly createdAt: number
 }
 
-export interface OutboxHandler {
+export interface OutboxHandler<Payload = Record<string, unknown>> {
   /**
    * Does the work. An error that it throws is recorded with the row. A row may be handled more than once: when a
    * process is killed before it records the result, another process handles the row again.
    */
-  handle(payload: Record<string, unknown>, attempt: number, id: string): Promise<{ statusCode: number } | void>
+  handle(payload: Payload, attempt: number, id: string): Promise<{ statusCode: number } | void>
   /** Delays in milliseconds before the retries. If the attempt after the last delay fails too, the row has failed. */
   readonly retryDelaysMs: readonly number[]
   /**
@@ -82,7 +87,7 @@ export interface OutboxHandler {
    */
   readonly hasDeadlines?: boolean
   /** Called in the transaction that completes rows. Recurring jobs enqueue their next run here. */
-  afterwards?(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void>
+  afterwards?(trx: WriteTransaction, ended: readonly EndedJob<Payload>[]): Promise<void>
 }
 
 /** Metrics of the outbox. */

@@ -5,7 +5,7 @@ import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { JobView, OutboxFigures, OutboxHandler, OutboxJob } from './jobs.ts'
+import type { JobView, OutboxFigures, OutboxHandler, OutboxJob, Topic } from './jobs.ts'
 import { findRow, listRows, selectInState } from './rows.ts'
 import { Worker, type WorkerParts } from './worker.ts'
 
@@ -20,7 +20,7 @@ const redirectedMax = 1000
  */
 export class Outbox {
   readonly #parts: WorkerParts
-  readonly #handlers = new Map<string, OutboxHandler>()
+  readonly #handlers = new Map<string, OutboxHandler<object>>()
   readonly #worker: Worker
   /** Whether a row was added or retried in this process: the next commit then wakes the worker. */
   #isWanted = false
@@ -35,12 +35,12 @@ export class Outbox {
     })
   }
 
-  handle(topic: string, handler: OutboxHandler): void {
+  handle<P extends object = Record<string, unknown>>(topic: Topic<P>, handler: OutboxHandler<P>): void {
     this.#handlers.set(topic, handler)
     this.#worker.wake()
   }
 
-  async enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void> {
+  async enqueue<P extends object>(trx: WriteTransaction, ...jobs: OutboxJob<P>[]): Promise<void> {
     this.#isWanted = true
     const now = this.#parts.clock.now()
     for (let i = 0; i < jobs.length; i += batchJobs) {
@@ -143,7 +143,7 @@ export class Outbox {
 async function insertJobs(
   { dialect }: Database,
   trx: WriteTransaction,
-  jobs: readonly OutboxJob[],
+  jobs: readonly OutboxJob<object>[],
   now: number,
 ): Promise<void> {
   const columns = {

@@ -12,7 +12,7 @@ import type { Leases } from './leases.ts'
 interface ResultsParts {
   readonly database: Database
   readonly clock: Clock
-  readonly handlers: ReadonlyMap<string, OutboxHandler>
+  readonly handlers: ReadonlyMap<string, OutboxHandler<object>>
   readonly leases: Leases
   readonly onError: (error: unknown) => void
   /** Awaited before each commit, so that more results join it. */

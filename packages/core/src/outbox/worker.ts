@@ -29,7 +29,7 @@ type State = 'stopped' | 'claiming' | 'idle' | 'running' | 'draining'
 export interface WorkerParts {
   readonly database: Database
   readonly clock: Clock
-  readonly handlers: ReadonlyMap<string, OutboxHandler>
+  readonly handlers: ReadonlyMap<string, OutboxHandler<object>>
   readonly traffic: Traffic
   readonly onError: (error: unknown) => void
 }

@@ -1,3 +1,4 @@
+import { entriesOf, keysOf } from '@skillstead/protocol'
 import type { SearchFilterName, SearchFilters } from '@skillstead/protocol'
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
@@ -102,8 +103,7 @@ async function isSpelling(column: 'category' | 'license', folded: string, read: 
   return spellings.length === 0 ? sql`1 = 0` : eb(column, 'in', spellings)
 }
 
-// The cast is safe because the type of `filterRules` has exactly these names.
-const filterNames = Object.keys(filterRules) as SearchFilterName[]
+const filterNames = keysOf(filterRules)
 
 /** The condition on the rows of `skills` that pass all filters. */
 export async function toFilterCondition(
@@ -118,8 +118,7 @@ export async function toFilterCondition(
 
 /** The bits of a skill's flags. */
 export function toFilterFlags(document: SearchDocument): number {
-  const flags = Object.entries(flagBits) as [Flag, number][]
-  return flags.reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
+  return entriesOf(flagBits).reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
 }
 
 /** The properties of a skill other than flags that the filters compare. */

@@ -50,7 +50,7 @@ class ParameterPlace {
   }
 }
 
-const toParameterPlace = (name: string): RawBuilder<never> => sql.val(new ParameterPlace(name) as never)
+const toParameterPlace = (name: string): RawBuilder<never> => sql<never>`${new ParameterPlace(name)}`
 
 /**
  * A query with named parameters.

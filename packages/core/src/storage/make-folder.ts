@@ -1,3 +1,4 @@
+import { toFields } from '@skillstead/protocol'
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 
@@ -24,7 +25,7 @@ export function makePrivateFolder(folder: string): void {
     // The folder contains key hashes and private skills.
     chmodSync(folder, 0o700)
   } catch (cause) {
-    const { code, path = folder } = cause as NodeJS.ErrnoException
+    const { code, path = folder } = toFields(cause)
     const reason = reasons[String(code)]
     if (reason === undefined) throw cause
     throw new Error(`Cannot create the folder ${path}: ${reason}. Choose another folder.`, { cause })

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import {
   AbortedTransactionError,
   PostgresAdapter,
@@ -199,7 +200,7 @@ class PostgresConnection implements DatabaseConnection {
       this.#hasFailed = false
       return result
     } catch (error) {
-      const isCause = isPrepared && !this.#hasFailed && unprepared.has((error as pg.DatabaseError).code)
+      const isCause = isPrepared && !this.#hasFailed && unprepared.has(readErrorCode(error))
       this.#hasFailed = true
       if (!isCause) throw error
       this.#preparing.isOn = false

@@ -1,4 +1,4 @@
-import { type ErrorCode, RegistryError } from '@skillstead/protocol'
+import { type ErrorCode, RegistryError, toErrorText } from '@skillstead/protocol'
 
 interface Trouble {
   /** Error codes of both databases; PostgreSQL's have five characters, whose first two are the class. */
@@ -73,7 +73,7 @@ const openings: readonly { readonly codes: RegExp; readonly code: ErrorCode; rea
 export function toOpeningError(error: unknown, path: string | undefined): unknown {
   const found = openings.find(({ codes }) => codes.test(toErrorCode(error)))
   if (!found || path === undefined) return error
-  const detail = `${path} ${found.detail} (${(error as Error).message}).`
+  const detail = `${path} ${found.detail} (${toErrorText(error)}).`
   return new RegistryError(found.code, detail, { cause: error })
 }
 

@@ -1,4 +1,4 @@
-import { rolesWith } from '@skillstead/protocol'
+import { rolesWith, isOneOf } from '@skillstead/protocol'
 import { type Expression, expressionBuilder, sql } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
@@ -121,5 +121,5 @@ export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sigh
 
 /** Whether the rule for a skill names a kind of {@link storedKinds}. */
 export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
-  return readRule[state].readers[visibility].some((kind) => (storedKinds as readonly ReaderKind[]).includes(kind))
+  return readRule[state].readers[visibility].some((kind) => isOneOf(storedKinds, kind))
 }

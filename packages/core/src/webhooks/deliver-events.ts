@@ -29,8 +29,7 @@ export function handleDeliveries(context: WebhooksContext): void {
       batchScheduleFn: (load) => void setImmediate(load),
     },
   )
-  const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
-    const delivery = payload as DeliveryPayload
+  const handle = async (delivery: DeliveryPayload, _attempt: number, id: string) => {
     const target = await targets.load(delivery).catch(hideInternalError)
     return deliver(context, id, delivery, requireOpenTarget(target, delivery))
   }

@@ -3,7 +3,6 @@ import { toPublicName } from '../catalogue/versions/skill-document.ts'
 import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { isShownToOwner } from '../visibility/decisions.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
-import type { OutboxJob } from '../outbox/jobs.ts'
 import type { Database } from '../storage/database.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -63,8 +62,8 @@ export function takeUses(
 }
 
 /** One delivery per use and subscriber; `downloadCount` counts up from the `downloads` of the skill. */
-export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<string, Watched>, at: number): OutboxJob[] {
-  const jobs: OutboxJob[] = []
+export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<string, Watched>, at: number) {
+  const jobs: ReturnType<typeof toDeliveries> = []
   const counts = new Map<string, number>()
   for (const [key, count] of uses) {
     const { skillId, client } = parseUseKey(key)

@@ -1,11 +1,11 @@
 import { type Delivery, type EventName, includesPlan, planNames, toTimestamp, toOwnerName } from '@skillstead/protocol'
 import type { ExpressionBuilder } from 'kysely'
-import type { EmittedEvent, Events } from '../catalogue/context/ports.ts'
+import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import { selectMembersWith } from '../visibility/rights.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import type { OutboxJob } from '../outbox/jobs.ts'
+import type { OutboxJob, Topic } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -13,16 +13,16 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { MailNotices } from './mail-notices.ts'
 
 /** The outbox topic of event deliveries. */
-export const deliveryTopic = 'webhook.delivery'
+export const deliveryTopic: Topic<DeliveryPayload> = 'webhook.delivery'
 /** The outbox topic of pings, which are tried once. */
-export const pingTopic = 'webhook.ping'
+export const pingTopic: Topic<DeliveryPayload> = 'webhook.ping'
 
 /** Announces events to webhooks, and with `mail` also by e-mail. */
 export function createEvents(outbox: Outbox, clock: Clock, mail?: MailNotices): Events {
   return {
     async emit(trx, emitted) {
       const { event, data, ownerId, userIds, administrators = false, skill } = emitted
-      await mail?.announce(trx, emitted as EmittedEvent)
+      await mail?.announce(trx, emitted)
       if (!(await hasSubscribers(trx, event))) return
       const named = await userIds?.()
       if (named?.length === 0) return
@@ -51,14 +51,14 @@ export function toDeliveries(
   event: Delivery['event'],
   data: Record<string, unknown>,
   at: number,
-): OutboxJob[] {
+): OutboxJob<DeliveryPayload>[] {
   const eventId = newId()
   const body = JSON.stringify({ id: eventId, event, timestamp: toTimestamp(at), data })
   return subscribers.map(({ webhookId, url }) => ({
     topic: deliveryTopic,
     partition: webhookId,
     host: toReceiverHost(url),
-    payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
+    payload: { webhookId, eventId, event, body },
   }))
 }
 

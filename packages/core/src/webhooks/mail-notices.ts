@@ -1,8 +1,8 @@
-import { type EventData, isRegistryError } from '@skillstead/protocol'
+import { type EventData, isRegistryError, toFields } from '@skillstead/protocol'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { EmittedEvent, PolicyPort } from '../catalogue/context/ports.ts'
 import { minuteMs } from '../kernel/clock.ts'
-import { AttemptError } from '../outbox/jobs.ts'
+import { AttemptError, type Topic } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -24,7 +24,7 @@ export interface Mailer {
   send(message: MailMessage): Promise<void>
 }
 
-const topic = 'mail.notice'
+const topic: Topic<Notice & { readonly userId: string }> = 'mail.notice'
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
 /**
  * Maximum e-mails to a user in an hour: addresses are not verified, and no one may fill the mailbox of another person.
@@ -72,9 +72,7 @@ export function handleMailNotices(context: MailContext, mailer: Mailer): void {
   const limiter = new RateLimiterMemory({ points: perUserAndHour, duration: 3600 })
   context.outbox.handle(topic, {
     retryDelaysMs,
-    async handle(payload) {
-      const { userId, ...rest } = payload as { userId: string } & Record<string, unknown>
-      const notice = rest as unknown as Notice
+    async handle({ userId, ...notice }) {
       const to = await findAddress(context, userId, notice)
       if (to === undefined) return
       await limiter.consume(userId).catch(() => {
@@ -131,7 +129,7 @@ async function sendMessage(mailer: Mailer, message: MailMessage): Promise<void> 
   } catch (error) {
     if (isRegistryError(error, 'shutting_down')) throw error
     // Omit the text of the error: administrators see it in the outbox, and it may have credentials or the address.
-    const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+    const { code, responseCode } = toFields(error)
     const known = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number')
     throw new AttemptError(`The e-mail was not accepted${known.length > 0 ? ` (${known.join(' ')})` : ''}.`)
   }

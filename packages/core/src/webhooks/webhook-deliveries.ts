@@ -91,6 +91,6 @@ export async function keepReadable<T extends AddressedDelivery>(
 /** The id of the skill of an event; undefined for an event without a skill. */
 function toSkillId({ body }: JobView['payload']): string | undefined {
   if (typeof body !== 'string') return undefined
-  const { data } = JSON.parse(body) as { data?: { skill?: { id?: string } } }
+  const { data }: { data?: { skill?: { id?: string } } } = JSON.parse(body)
   return data?.skill?.id
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { limits, RegistryError, type Webhook } from '@skillstead/protocol'
+import { limits, RegistryError, type Webhook, entriesOf } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -136,8 +136,8 @@ function toChangedColumns(before: WebhookRow, input: Input<'updateWebhook'>, now
     ...(secret === undefined ? {} : { secret }),
     ...(active === undefined ? {} : { active: active ? 1 : 0 }),
   }
-  const isNew = ([column, value]: [string, unknown]) => value !== before[column as keyof WebhookRow]
-  const changes = Object.fromEntries(Object.entries(wanted).filter(isNew)) as Partial<WebhookRow>
+  const changed = entriesOf(wanted).filter(([column, value]) => value !== before[column])
+  const changes: Partial<WebhookRow> = Object.fromEntries(changed)
   const isRotated = changes.secret !== undefined
   return {
     ...changes,

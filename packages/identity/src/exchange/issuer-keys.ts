@@ -1,5 +1,5 @@
 import type { OperatorContext } from '@skillstead/core/internal'
-import { isRegistryError, RegistryError } from '@skillstead/protocol'
+import { isRegistryError, RegistryError, attempt, isRecord } from '@skillstead/protocol'
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
 type KeyFinder = JWTVerifyGetKey
@@ -47,8 +47,8 @@ export class IssuerKeys {
   async #discover(issuer: string): Promise<KeyFinder> {
     const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
     const { status, bytes } = await this.#get(address)
-    const metadata = status === 200 ? parseObject(bytes) : undefined
-    if (!metadata)
+    const metadata: unknown = attempt(() => JSON.parse(Buffer.from(bytes).toString('utf8')))
+    if (status !== 200 || !isRecord(metadata))
       throw new RegistryError('upstream_failed', `${address} answered no metadata of an issuer (status ${status}).`)
     // Without this check, one issuer could provide the keys for tokens of another issuer.
     if (metadata['issuer'] !== issuer)
@@ -86,14 +86,5 @@ export class IssuerKeys {
       const advice = 'Its operator can allow the network of the issuer with --allow-networks.'
       throw new RegistryError('forbidden', `This node may not ask ${address}: ${error.message} ${advice}`)
     }
-  }
-}
-
-function parseObject(bytes: Uint8Array): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
   }
 }

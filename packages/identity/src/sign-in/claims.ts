@@ -28,11 +28,11 @@ function toGroups(claims: Claims): readonly string[] | undefined {
   if (typeof elsewhere === 'object' && elsewhere !== null && 'groups' in elsewhere)
     throw refuse('too many groups to list them. Let it send only the groups that are assigned to this application')
   if (value === undefined || value === null) return undefined
-  const groups = Array.isArray(value) ? (value as unknown[]) : [value]
+  const groups: unknown[] = Array.isArray(value) ? value : [value]
   if (groups.length > groupsMax)
     throw refuse(`${groups.length} groups, more than ${groupsMax}. Let it send only those of this application`)
-  if (groups.every((group) => typeof group === 'string' && group.length <= groupCharactersMax))
-    return groups as string[]
+  if (groups.every((group) => typeof group === 'string') && groups.every(({ length }) => length <= groupCharactersMax))
+    return groups
   throw refuse(`groups that are not texts of at most ${groupCharactersMax} characters. Check the mapping of the claim`)
 }
 

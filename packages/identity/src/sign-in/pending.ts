@@ -30,7 +30,7 @@ export function openPending(secrets: Secrets, cookie: string | undefined, now: n
 
 function readPending(secrets: Secrets, cookie: string): PendingSignIn | undefined {
   try {
-    return JSON.parse(secrets.open(Buffer.from(cookie, 'base64url'))) as PendingSignIn
+    return JSON.parse(secrets.open(Buffer.from(cookie, 'base64url')))
   } catch (error) {
     if (isRegistryError(error, 'conflict')) return undefined
     throw error

@@ -174,7 +174,7 @@ export class Provider {
 /** An error as one short line: its text may come from the provider, or from a page that imitates the provider. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
-  const { error: code, error_description: more } = error as Error & { error?: string; error_description?: string }
+  const { error: code, error_description: more }: Error & { error?: string; error_description?: string } = error
   const { cause } = error
   const texts = code === undefined ? [error.message, cause instanceof Error ? cause.message : undefined] : [code, more]
   return toVisibleText(texts.filter(Boolean).join(': ')).replaceAll(/\s+/g, ' ').slice(0, 300)
@@ -182,7 +182,7 @@ function describe(error: unknown): string {
 
 function toBody(body: NonNullable<oidc.CustomFetchOptions['body']>): string | Uint8Array {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
-  return String(body as URLSearchParams)
+  return String(body)
 }
 
 function requireIssuer(issuer: string): void {

@@ -1,3 +1,4 @@
+import { toErrorText } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '@skillstead/core/internal'
 import { noticeMovedTexts } from './text-drift.ts'
@@ -74,7 +75,7 @@ async function findBrokenIndexes(db: Kysely<Tables>, faults: Faults): Promise<vo
     try {
       await sql`select bt_index_check(${oid}::oid::regclass, true)`.execute(db)
     } catch (error) {
-      faults.add(`The index ${name} is damaged: ${(error as Error).message}; run REINDEX INDEX ${name}.`)
+      faults.add(`The index ${name} is damaged: ${toErrorText(error)}; run REINDEX INDEX ${name}.`)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { attempt } from '@skillstead/protocol'
+import { attempt, entriesOf } from '@skillstead/protocol'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import {
@@ -70,7 +70,7 @@ async function findDocumentProblem(db: Kysely<Tables>, skill: SkillRow): Promise
   if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not that of its last change.`
   const { document, columns } = await buildDocument(db, skill)
   if (!isSameDocument(row.document, document)) return `The public form of ${skill.full_name} differs from its rows.`
-  const wrong = Object.entries(columns).find(([column, value]) => skill[column as keyof typeof columns] !== value)
+  const wrong = entriesOf(columns).find(([column, value]) => skill[column] !== value)
   return wrong && `The row of ${skill.full_name} and its latest version differ in ${wrong[0]}.`
 }
 
@@ -86,7 +86,7 @@ function isSameDocument(stored: string, computed: string): boolean {
 
 function parseStoredDocument(document: string): Record<string, unknown> | undefined {
   return attempt(() => {
-    const { form: _form, origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
+    const { form: _form, origin, ...rest }: Record<string, unknown> & { origin: object } = JSON.parse(document)
     return { ...rest, origin: { ...origin, syncedAt: null } }
   })
 }

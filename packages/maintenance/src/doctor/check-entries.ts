@@ -112,10 +112,7 @@ async function readLogged({ read }: Database, subjects: readonly string[]): Prom
     .where('type', 'in', ['version', 'yank'])
     .orderBy('seq')
     .execute()
-  const logged = rows.map(({ entry, ...row }) => ({
-    ...row,
-    data: (JSON.parse(entry) as Pick<LoggedEntry, 'data'>).data,
-  }))
+  const logged = rows.map(({ entry, ...row }) => ({ ...row, data: JSON.parse(entry).data }))
   return Map.groupBy(logged, ({ subject }) => subject)
 }
 
@@ -147,7 +144,7 @@ function findLoggedProblem(
 
 /** Entries that would be too long are shortened. Shortened entries from before the log became a tree are not marked. */
 function isCut({ data }: LoggedEntry, field: string): boolean {
-  return ((data['cut'] as string[] | undefined) ?? []).includes(field) || (data['files'] === null && field !== 'size')
+  return (Array.isArray(data['cut']) && data['cut'].includes(field)) || (data['files'] === null && field !== 'size')
 }
 
 /** Finds versions in the log that are missing from the database. Versions are never deleted. */
@@ -196,7 +193,7 @@ async function readThere({ read }: Database, entries: readonly Entry[]): Promise
 }
 
 function parseLoggedEntry(entry: string) {
-  const { data } = JSON.parse(entry) as { data: { skill: { name: string }; version: string } }
+  const { data }: { data: { skill: { name: string }; version: string } } = JSON.parse(entry)
   return { name: data.skill.name, version: data.version }
 }
 

@@ -44,7 +44,7 @@ type Row = Awaited<ReturnType<typeof readLogRows>>[number]
 const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows: readLogRows, matchesColumns }
 
 function matchesColumns(row: Row): boolean {
-  const { seq, type, at, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
+  const { seq, type, at, subject, digest }: Record<string, unknown> = JSON.parse(row.entry)
   const isWhere = seq === row.seq && at === toTimestamp(row.at)
   return isWhere && type === row.type && subject === row.subject && digest === row.digest
 }

@@ -37,7 +37,7 @@ async function findUnreadable({ database }: CatalogueContext, faults: Faults): P
       .execute()
   for await (const rows of readPages('', read, ({ id }) => id)) {
     for (const { id, topic, payload, attempt_log } of rows) {
-      const parsed = attempt(() => [payload, attempt_log].map((text) => JSON.parse(text) as unknown))
+      const parsed = attempt(() => [payload, attempt_log].map((text): unknown => JSON.parse(text)))
       if (!parsed) faults.add(`Row ${id} of ${topic} in the outbox is not valid JSON.`)
     }
   }

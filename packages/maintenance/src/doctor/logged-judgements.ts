@@ -1,3 +1,4 @@
+import { toFields } from '@skillstead/protocol'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type CatalogueContext,
@@ -38,7 +39,7 @@ export async function* findResultProblems(
     .where('version_id', 'in', [...versions.keys()])
     .execute()
   const skills = new Map(own.map(({ skill, version }) => [`${skill.full_name}@${version.version}`, skill]))
-  const newest = await readNewest(read, 'evaluation', skills, ({ author }) => (author as { id: string }).id)
+  const newest = await readNewest(read, 'evaluation', skills, ({ author }) => toFields(author)['id'])
   for (const row of rows) {
     const { skill, version } = versions.get(row.version_id)!
     const { subject, data } = toEvaluationEntry(skill, version, row)
@@ -61,7 +62,7 @@ export async function* findRecallProblems(read: Reader): AsyncGenerator<string> 
     read.selectFrom('skills').selectAll().where('id', '>', after).orderBy('id').limit(pageRows).execute()
   for await (const page of readPages('', readSkills, ({ id }) => id)) {
     const own = new Map(page.filter(isComparable).map((skill) => [skill.full_name, skill]))
-    const newest = await readNewest(read, 'recall', own, ({ recall }) => (recall as { id: string }).id)
+    const newest = await readNewest(read, 'recall', own, ({ recall }) => toFields(recall)['id'])
     for (const [name, skill] of own) {
       for (const recall of readActiveRecalls(skill)) {
         const key = `${name} ${recall.id}`
@@ -93,7 +94,7 @@ async function readNewest(
   read: Reader,
   type: 'evaluation' | 'recall',
   subjects: ReadonlyMap<string, SkillRow>,
-  toKey: (data: LoggedEntry['data']) => string,
+  toKey: (data: LoggedEntry['data']) => unknown,
 ): Promise<Map<string, LoggedEntry>> {
   const newest = new Map<string, LoggedEntry>()
   if (subjects.size === 0) return newest
@@ -117,7 +118,7 @@ async function readNewest(
       .execute()
   for await (const page of readPages(0, readEntries, ({ seq }) => seq)) {
     for (const { seq, subject, entry } of page) {
-      const { data } = JSON.parse(entry) as Pick<LoggedEntry, 'data'>
+      const { data }: Pick<LoggedEntry, 'data'> = JSON.parse(entry)
       if (seq > (removedAt.get(subjects.get(subject)!.full_name) ?? 0))
         newest.set(`${subject} ${toKey(data)}`, { seq, subject, data })
     }

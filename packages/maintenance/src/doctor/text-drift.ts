@@ -1,3 +1,4 @@
+import { toRecord } from '@skillstead/protocol'
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
@@ -118,8 +119,7 @@ async function compareVectors(db: Kysely<Tables>, pages: AsyncIterable<NumberedT
 
 async function findDiffering(db: Kysely<Tables>, texts: readonly NumberedText[]): Promise<number[]> {
   const given = JSON.stringify(texts.map(({ num, text }) => ({ num, ...text })))
-  const fields = columns.map((name) => [name, sql.ref(`given.${name}`)])
-  const vector = toVector(Object.fromEntries(fields) as Record<keyof SkillText, unknown>)
+  const vector = toVector(toRecord(columns, (name) => sql.ref(`given.${name}`)))
   const { rows } = await sql<{ num: number }>`select given.num from json_to_recordset(cast(${given} as json)) as given
     (num bigint, name text, owner text, keywords text, description text, headings text, summary text, category text, body text)
     join skill_text on skill_text.num = given.num where skill_text.vector <> ${vector}`.execute(db)

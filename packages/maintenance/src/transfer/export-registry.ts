@@ -128,8 +128,8 @@ async function writeTo(
   }
 
   const source = Readable.from(gatherExportLines(write()), { objectMode: false })
-  const streams = compressor ? [source, compressor, to] : [source, to]
-  await pipeline(streams as [Readable, Writable], { signal, end: to !== process.stdout })
+  const options = { signal, end: to !== process.stdout }
+  await (compressor ? pipeline(source, compressor, to, options) : pipeline(source, to, options))
   const { rows, tables, digest } = footer!
   return { origin: header.origin, epoch: header.epoch, rows, tables, digest }
 }
@@ -184,9 +184,8 @@ async function fillBlobRows(
   rows: readonly Row[],
   bucket: Bucket | undefined,
 ): Promise<readonly Row[]> {
-  const [digest, size, encoding, bytes] = ['digest', 'size', 'encoding', 'bytes'].map((wanted) =>
-    columns.findIndex(({ name }) => name === wanted),
-  ) as [number, number, number, number]
+  const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted)
+  const [digest, size, encoding, bytes] = [at('digest'), at('size'), at('encoding'), at('bytes')]
   return mapInBatches(rows, async (row) => {
     // Only the row of an empty file has no bytes.
     if ((row[bytes] as Uint8Array).length > 0 || row[size] === 0) return row

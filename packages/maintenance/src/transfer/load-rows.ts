@@ -60,7 +60,7 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
     for (const line of lines) {
       if (footer) throw new Error(`Line ${line.number} comes after the end of the export.`)
       if (Array.isArray(line.value)) {
-        const table = await batch.add(line, line.value as unknown[])
+        const table = await batch.add(line, line.value)
         sums.add(table, 1, line.bytes)
       } else footer = toFooter(line)
     }

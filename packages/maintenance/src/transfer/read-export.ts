@@ -1,4 +1,4 @@
-import { readErrorCode } from '@skillstead/protocol'
+import { readErrorCode, toFields } from '@skillstead/protocol'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -17,8 +17,8 @@ const newline = 10
 export async function isExport(file: string): Promise<boolean> {
   try {
     let start = ''
-    for await (const chunk of await openDecompressed(file)) {
-      start += (chunk as Buffer).toString('latin1')
+    for await (const chunk of readExportChunks(await openDecompressed(file))) {
+      start += chunk.toString('latin1')
       if (start.length >= beginning.length) break
     }
     return start.startsWith(beginning)
@@ -85,7 +85,7 @@ async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Ar
 }
 
 function readExportHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
-  const { format, version } = (value ?? {}) as Record<string, unknown>
+  const { format, version } = toFields(value)
   if (format !== exportFormat)
     throw new Error('This is not an export of a registry: its first line does not name the format.')
   if (version !== exportVersion) {
@@ -159,11 +159,10 @@ async function* readExportLines(input: Readable): AsyncGenerator<Uint8Array[]> {
 
 async function* readExportChunks(input: Readable): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of input) yield chunk as Buffer
+    for await (const chunk of input) yield chunk
   } catch (cause) {
     // zlib only reports "unexpected end of file".
-    const code = readErrorCode(cause)
-    throw /^(Z_|ZSTD_)/.test(String(code)) ? toTruncated(cause) : cause
+    throw /^(Z_|ZSTD_)/.test(String(readErrorCode(cause))) ? toTruncated(cause) : cause
   }
 }
 

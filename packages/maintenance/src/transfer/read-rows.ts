@@ -44,9 +44,9 @@ function toTableQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, colu
   const order = key.map((name) =>
     dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   )
-  const query = trx.selectFrom(table as 'meta').select(selected as never)
-  const some = where === undefined ? query : query.where(sql.raw(where) as never)
-  return order.reduce((ordered, part) => ordered.orderBy(part as never), some)
+  const query = trx.selectFrom(table as 'meta').select(selected)
+  const some = where === undefined ? query : query.where(sql.raw<boolean>(where))
+  return order.reduce((ordered, part) => ordered.orderBy(part), some)
 }
 
 async function* stepThrough(
@@ -56,7 +56,7 @@ async function* stepThrough(
 ): AsyncGenerator<Found[]> {
   let batch: Found[] = []
   for await (const row of query.stream()) {
-    batch.push(row as Found)
+    batch.push(row)
     if (batch.length < size) continue
     yield batch
     batch = []

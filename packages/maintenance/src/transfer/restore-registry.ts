@@ -1,3 +1,4 @@
+import { readErrorCode, toErrorText } from '@skillstead/protocol'
 import { basename } from 'node:path'
 import { sql } from 'kysely'
 import { type Clock, systemCaller, systemClock } from '@skillstead/core'
@@ -73,9 +74,8 @@ export async function restoreRegistry(
 
 /** Replaces the error code, which would be reported as a problem of a registry in use. */
 function toUnreadable(error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(code))) return error
-  return new Error(`The backup cannot be read: ${message}. Nothing was restored.`)
+  if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(readErrorCode(error)))) return error
+  return new Error(`The backup cannot be read: ${toErrorText(error)}. Nothing was restored.`)
 }
 
 async function findBackupProblem(database: Database): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { entriesOf } from '@skillstead/protocol'
 import {
   toSettingsColumns,
   type CatalogueContext,
@@ -149,6 +150,6 @@ async function isKnownHere(
   if (type === 'version') return isVersionHere(trx, skill, { upstream, version: data.version, digest: entry.digest })
   if (skill.origin_upstream === upstream && (await wasRelayed(trx, relay))) return true
   if (!isWrittenHere(skill)) return false
-  const columns = Object.entries(toSettingsColumns(toMirroredSettings(data)))
-  return columns.every(([column, value]) => skill[column as keyof SkillRow] === value)
+  const columns = entriesOf(toSettingsColumns(toMirroredSettings(data)))
+  return columns.every(([column, value]) => skill[column] === value)
 }

@@ -1,3 +1,4 @@
+import { toFields } from '@skillstead/protocol'
 import { parseJson, type LogDraft, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { FirstOrigin } from './entry-data.ts'
 import type { FeedEntry } from '../types.ts'
@@ -36,14 +37,17 @@ export async function addFirstOrigins(
   })
 }
 
+/** The log that had an entry first, as the entry states. */
+export function readFirstOrigin(data: FeedEntry['data']): FirstOrigin | undefined {
+  const { origin, epoch, seq } = toFields(data['origin'])
+  if (typeof origin !== 'string' || typeof epoch !== 'number' || typeof seq !== 'number') return undefined
+  return { origin, epoch, seq }
+}
+
 /** The log that had an entry first: as the entry states, else the log that it was read from. */
 export function toFirstOrigin(
   { seq, data }: Pick<FeedEntry, 'seq' | 'data'>,
   { origin, epoch }: { origin: string; epoch: number },
 ): FirstOrigin {
-  const first = data['origin'] as Partial<FirstOrigin> | null | undefined
-  if (typeof first?.origin !== 'string' || typeof first.epoch !== 'number' || typeof first.seq !== 'number') {
-    return { origin, epoch, seq }
-  }
-  return { origin: first.origin, epoch: first.epoch, seq: first.seq }
+  return readFirstOrigin(data) ?? { origin, epoch, seq }
 }

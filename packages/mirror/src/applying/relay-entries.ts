@@ -6,12 +6,12 @@ import {
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { limits, attempt } from '@skillstead/protocol'
+import { limits, attempt, isRecord } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 import type { FeedEntry } from '../types.ts'
 import type { FirstOrigin, ParsedEntry } from './entry-data.ts'
-import { toFirstOrigin } from './first-origins.ts'
+import { readFirstOrigin, toFirstOrigin } from './first-origins.ts'
 import type { MirrorSource } from './mirrored-types.ts'
 
 /**
@@ -47,8 +47,8 @@ export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
 /** Replaces the id of a skill that has another id on this node, because mirrors of this node know only that one. */
 export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | undefined): Relaying {
   const { relay } = relaying
-  const skill = relay.data['skill'] as { readonly id: string } | undefined
-  if (!stored || !skill || skill.id === stored.id) return relaying
+  const { skill } = relay.data
+  if (!stored || !isRecord(skill) || skill['id'] === stored.id) return relaying
   return { ...relaying, relay: { ...relay, data: { ...relay.data, skill: { ...skill, id: stored.id } } } }
 }
 
@@ -112,11 +112,11 @@ export async function isSuperseded(
   { data }: LogDraft,
   versions: readonly { readonly version: string }[],
 ): Promise<boolean> {
-  const { origin, epoch, seq } = data['origin'] as FirstOrigin
+  const { origin, epoch, seq } = readFirstOrigin(data)!
   const subjects = [full_name, ...versions.map(({ version }) => `${full_name}@${version}`)]
   const entries = await readNewestEntries(trx, subjects, ['version', 'skill'], laterMax)
   return entries.some((entry) => {
-    const first = entry.data['origin'] as FirstOrigin | undefined
+    const first = readFirstOrigin(entry.data)
     return first?.origin === origin && first.epoch === epoch && first.seq > seq
   })
 }
@@ -141,7 +141,7 @@ async function readNewestEntries(
     .orderBy('seq', 'desc')
     .limit(count)
     .execute()
-  return rows.map(({ seq, entry }) => ({ ...(JSON.parse(entry) as FeedEntry), seq }))
+  return rows.map(({ seq, entry }): FeedEntry => ({ ...JSON.parse(entry), seq }))
 }
 
 /**
@@ -171,7 +171,7 @@ export async function cameFromElsewhere(
     .limit(comparedMax)
     .execute()
   return rows.some((row) => {
-    const origin = parseJson(row.entry).data['origin'] as FirstOrigin | undefined
+    const origin = readFirstOrigin(parseJson(row.entry).data)
     return origin?.origin === first.origin && origin.epoch === first.epoch && origin.seq === first.seq
   })
 }

@@ -100,7 +100,7 @@ export function parseBundleHeader(text: string): BundleHeader {
   }
   const { success, output, issues } = v.safeParse(Header, value, firstIssueOnly)
   if (!success) throw damagedBundle(`its ${headerName} has an invalid field '${v.getDotPath(issues[0]) ?? ''}'`)
-  const header = output as BundleHeader
+  const header: BundleHeader = output
   if (toHeaderText(header) !== text) throw damagedBundle(`its ${headerName} is not canonical JSON`)
   const { origin, since, until, frontier, maker, counts } = header
   if (maker?.name === origin) throw damagedBundle('its header names the node itself as the mirror that created it')

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
-import { RegistryError, limits } from '@skillstead/protocol'
+import { RegistryError, limits, readErrorCode } from '@skillstead/protocol'
 import {
   blobFolder,
   bundleLimits,
@@ -131,7 +131,7 @@ async function* unpackBundle(file: string): AsyncGenerator<Buffer> {
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {
-    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+    for await (const chunk of unpacked) {
       isEmpty = false
       yield chunk
     }
@@ -161,7 +161,7 @@ async function requireOneFrame(file: string): Promise<void> {
 }
 
 function toBundleError(file: string, error: unknown, isEmpty: boolean): unknown {
-  const { code = '' } = error as { code?: string }
+  const code = readErrorCode(error) ?? ''
   if (code === 'ENOENT') return new RegistryError('not_found', `${file} does not exist.`)
   if (code === 'EISDIR') return new RegistryError('invalid_request', `${file} is a folder, not a bundle.`)
   if (code === 'EACCES' || code === 'EPERM') {

@@ -38,8 +38,9 @@ async function writeAll(partial: string, { bytes, transform, onChunk }: WholeFil
   const handle = await open(partial, 'wx', 0o644)
   let size = 0
   try {
-    await pipeline(Readable.from(bytes, { objectMode: true, highWaterMark: 2 }), transform, async (chunks) => {
-      for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    const source = Readable.from(bytes, { objectMode: true, highWaterMark: 2 })
+    await pipeline(source, transform, async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
         onChunk(chunk)
         await writeChunk(handle, chunk)
         size += chunk.length

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
-import { RegistryError, limits, parseForeignJson, orUndefined } from '@skillstead/protocol'
+import { RegistryError, limits, orUndefined, readFields } from '@skillstead/protocol'
 import type { FeedPage, LogSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 
@@ -90,13 +90,9 @@ function* splitLines(body: Uint8Array): Generator<string> {
 }
 
 function parseBlobLine(line: string, who: string): { digest: string; content?: string } {
-  try {
-    const { digest, content, missing } = parseForeignJson(line) as Record<string, unknown>
-    if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
-    // `missing` must be explicit, because a missing blob is not requested again.
-    if (typeof digest === 'string' && missing === true) return { digest }
-  } catch {
-    // A line that is not JSON throws below.
-  }
+  const { digest, content, missing } = readFields(line)
+  if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
+  // `missing` must be explicit, because a missing blob is not requested again.
+  if (typeof digest === 'string' && missing === true) return { digest }
   throw new RegistryError('upstream_failed', `${who} returned a line that describes no file.`)
 }

@@ -88,7 +88,7 @@ async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): P
     .limit(1)
     .executeTakeFirst()
   if (newest?.kind !== 'track' || newest.attempts > 0) return installs.count
-  const payload = JSON.parse(newest.payload) as WritePayloads['track']
+  const payload: WritePayloads['track'] = JSON.parse(newest.payload)
   const added = Math.max(0, Math.min(installs.count, countMax - payload.count))
   if (payload.skillId !== installs.skillId || added === 0) return installs.count
   const more = JSON.stringify({ ...payload, count: payload.count + added })

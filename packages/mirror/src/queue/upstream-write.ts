@@ -1,10 +1,17 @@
 import type { Clock } from '@skillstead/core'
-import { newId, type Outbox, type SkillSettings, type Tables, type WriteTransaction } from '@skillstead/core/internal'
+import {
+  newId,
+  type Outbox,
+  type SkillSettings,
+  type Tables,
+  type Topic,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
 import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The outbox topic of writes: one job per upstream and skill with pending writes. */
-export const upstreamWriteTopic = 'upstream-write'
+export const upstreamWriteTopic: Topic<UpstreamWriteJob> = 'upstream-write'
 
 /** The payload of an outbox job. */
 export interface UpstreamWriteJob {
@@ -121,11 +128,10 @@ export async function enqueueDelivery(
   job: { upstream: Pick<UpstreamRow, 'name' | 'location'>; subject: string; dueAt?: number },
 ): Promise<void> {
   const { upstream, subject, dueAt } = job
-  const payload: UpstreamWriteJob = { upstream: upstream.name, subject }
   await outbox.enqueue(trx, {
     topic: upstreamWriteTopic,
     partition: toWritePartition(upstream.name),
-    payload: { ...payload },
+    payload: { upstream: upstream.name, subject },
     uniqueKey: `${upstreamWriteTopic} ${upstream.name} ${subject}`,
     host: URL.canParse(upstream.location) ? new URL(upstream.location).host : upstream.location,
     ...(dueAt !== undefined && { dueAt }),

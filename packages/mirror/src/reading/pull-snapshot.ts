@@ -1,4 +1,4 @@
-import { RegistryError, toShortName } from '@skillstead/protocol'
+import { RegistryError, toShortName, toFields } from '@skillstead/protocol'
 import { requireActive, type Run } from '../run.ts'
 import { fetchJson } from '../snapshot/fetch-answer.ts'
 import { drainSource, readSnapshotPlace, storeReleases } from '../snapshot/drain.ts'
@@ -84,7 +84,7 @@ async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readSnapshotPlace(run.upstream.cursor)
   // Without the ETag, an unchanged index is read too.
-  const read = run.upstream.kind === 'discovery' && (place.public as { read?: unknown } | null)?.read
+  const read = run.upstream.kind === 'discovery' && toFields(place.public)['read']
   place.public = read ? { read } : null
   await drainSource(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })
 }

@@ -225,7 +225,7 @@ async function fetchEntryFiles(
 
 /** The ETags of the files at the last sync; none if the index was of version 0.2.0 then. */
 function readEtags(mark: string | undefined): Record<string, string> {
-  return mark?.startsWith('{') ? (JSON.parse(mark) as Record<string, string>) : {}
+  return mark?.startsWith('{') ? JSON.parse(mark) : {}
 }
 
 /** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second URL. */

@@ -1,3 +1,4 @@
+import { toFields } from '@skillstead/protocol'
 import { applyReleases } from '../applying/apply-releases.ts'
 import type { MirrorRelease, MirrorOutcome } from '../applying/mirrored-types.ts'
 import { addReasons, requireActive, updateOwn, type Run } from '../run.ts'
@@ -24,8 +25,8 @@ export interface Draining {
 }
 
 export function readSnapshotPlace(stored: unknown): Place {
-  const { public: shown = null, private: own = {} } = (stored ?? {}) as Partial<Place>
-  return { public: shown, private: { ...own } }
+  const { public: shown = null, private: own } = toFields(stored)
+  return { public: shown, private: toFields(own) }
 }
 
 /** Imports all releases of a source, and advances its cursor with them. */

@@ -7,6 +7,7 @@ import {
   type RegistryApi,
   type SkillDetails,
   toShortName,
+  toErrorText,
 } from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
@@ -76,7 +77,7 @@ async function* readPrivateSkill(
   } catch (error) {
     const reason = toSkillReason(error)
     if (!reason) throw error
-    yield { releases: [], refused: [{ subject: fullName, reason, detail: (error as Error).message }] }
+    yield { releases: [], refused: [{ subject: fullName, reason, detail: toErrorText(error) }] }
   }
 }
 

@@ -1,4 +1,4 @@
-import { RegistryError, isUsername, reservedOwners, type ErrorCode } from '@skillstead/protocol'
+import { RegistryError, isUsername, reservedOwners, type ErrorCode, toFields } from '@skillstead/protocol'
 import { updateOwn, type Run } from '../run.ts'
 import type { SnapshotSource } from '../types.ts'
 import { fetchJson, isAboutOne } from './fetch-answer.ts'
@@ -123,7 +123,7 @@ async function readAccountName({ upstream, http }: Run, { apiKey, user, username
       throw new RegistryError('unauthorized', `'${upstream.name}' rejects the key ${whose}. Set another one.`)
     },
   )
-  const said = (answer?.value as { username?: unknown } | null | undefined)?.username
+  const { username: said } = toFields(answer?.value)
   if (typeof said !== 'string' || !isUsername(said) || reservedOwners.has(said)) {
     const detail = `'${upstream.name}' reports no valid username for the key ${whose}. Its private skills are not imported.`
     throw new RegistryError('conflict', detail)

@@ -23,7 +23,7 @@ export const upstreamsCheck: ExtensionCheck = {
       const problem = await checkUpstreamLog(db, upstream)
       if (problem) fault(`Upstream ${upstream.name}: ${problem}`)
       const { settings, keys, cursor, report } = upstream
-      if (attempt(() => [settings, keys, cursor, report].map((text) => JSON.parse(text) as unknown)) === undefined)
+      if (attempt(() => [settings, keys, cursor, report].map((text): unknown => JSON.parse(text))) === undefined)
         fault(`Upstream ${upstream.name}: its row contains invalid JSON.`)
     }
     const alarms = upstreams.filter(({ alarm }) => alarm !== null).length

@@ -2,7 +2,7 @@ import type { Registry } from '@skillstead/core'
 import { parseJson, partsOf, type Database, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
-import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
+import type { LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
 
 type Read = Database['read']
 
@@ -139,21 +139,21 @@ export async function deleteUpstream(trx: WriteTransaction, name: string): Promi
 
 function toUpstream(row: UpstreamRow): Upstream {
   const { log_origin, log_epoch, checkpoint_at, lease_until, tried_at, synced_at, created_at, ...columns } = row
-  const { last, error } = JSON.parse(row.report) as StoredReport
+  const { last, error }: StoredReport = JSON.parse(row.report)
   return {
     ...columns,
-    settings: JSON.parse(row.settings) as UpstreamSettings,
+    settings: JSON.parse(row.settings),
     logOrigin: log_origin,
     logEpoch: log_epoch,
     keys: parseJson(row.keys),
     checkpointAt: checkpoint_at,
-    cursor: JSON.parse(row.cursor) as unknown,
+    cursor: JSON.parse(row.cursor),
     leaseUntil: lease_until,
     triedAt: tried_at,
     syncedAt: synced_at,
     report: last,
     error,
-    alarm: row.alarm === null ? null : (JSON.parse(row.alarm) as Alarm),
+    alarm: row.alarm === null ? null : JSON.parse(row.alarm),
     createdAt: created_at,
   }
 }

@@ -68,9 +68,9 @@ export class Delivery {
     const { context } = this.#parts
     context.outbox.handle(upstreamWriteTopic, {
       retryDelaysMs,
-      handle: (payload) => this.#deliver(payload as unknown as UpstreamWriteJob),
+      handle: (payload) => this.#deliver(payload),
       afterwards: async (trx, ended) => {
-        for (const { payload, state } of ended) await this.#followUp(trx, payload as unknown as UpstreamWriteJob, state)
+        for (const { payload, state } of ended) await this.#followUp(trx, payload, state)
       },
     })
     await deleteOldOpinions(context)

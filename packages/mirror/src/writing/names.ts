@@ -26,7 +26,7 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
   const query = selectPublishing(db, upstream).where('subject', '=', fullName)
   const rows = await query.select('payload').orderBy('position', 'desc').execute()
-  const payloads = rows.map(({ payload }) => JSON.parse(payload) as WritePayloads['publish' | 'fork'])
+  const payloads = rows.map(({ payload }): WritePayloads['publish' | 'fork'] => JSON.parse(payload))
   return payloads.find(({ renamedTo }) => renamedTo !== undefined)?.renamedTo
 }
 

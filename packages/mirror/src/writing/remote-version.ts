@@ -47,7 +47,8 @@ export async function hasSameContent(
 }
 
 async function readDetails(api: RegistryApi, wanted: { name: string; version?: string }): Promise<Details | undefined> {
-  return ((await orUndefined(api.getSkill(wanted), 'not_found')) as Details | null | undefined) ?? undefined
+  const details: Details | null | undefined = await orUndefined(api.getSkill(wanted), 'not_found')
+  return details ?? undefined
 }
 
 /**

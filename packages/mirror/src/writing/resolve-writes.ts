@@ -5,7 +5,7 @@ import { RegistryError, isSkillName, toOwnerName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findRemoteName, findRename } from './names.ts'
 import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
-import type { ListWritesOptions, OutboxWrite, WriteProblem } from '../write-types.ts'
+import type { ListWritesOptions, OutboxWrite } from '../write-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The skill whose writes continue after one of them was resolved. */
@@ -165,7 +165,7 @@ async function reopenWrite(trx: WriteTransaction, write: StoredWrite, more: { re
 /** Converts a write to its public form. */
 async function toOutboxWrite(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
-  const { version = null } = payload as { version?: string }
+  const version = ('version' in payload ? payload.version : undefined) ?? null
   const there = await findRemoteName(db, upstream, subject)
   const renamedTo = await findRename(db, upstream, subject)
   return {
@@ -178,7 +178,7 @@ async function toOutboxWrite(db: Database['read'], write: StoredWrite, user: str
     state,
     attempts,
     subjectThere: renamedTo === undefined ? there : `${toOwnerName(there)}/${renamedTo}`,
-    problem: error === null ? null : (JSON.parse(error) as WriteProblem),
+    problem: error === null ? null : JSON.parse(error),
     createdAt: write.created_at,
     endedAt: write.ended_at,
   }

@@ -126,5 +126,5 @@ export async function deleteOldOpinions({ database, clock }: StorageContext): Pr
 }
 
 export function parseWrite(row: UpstreamWriteRow): StoredWrite {
-  return { ...row, payload: JSON.parse(row.payload) as never } as StoredWrite
+  return { ...row, payload: JSON.parse(row.payload) }
 }

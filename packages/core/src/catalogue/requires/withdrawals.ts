@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
+import type { Topic } from '../../outbox/jobs.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { isShownToAll, keepReaders } from '../../visibility/decisions.ts'
@@ -15,7 +16,7 @@ interface Withdrawal {
   readonly reason: 'yanked' | 'recalled'
 }
 
-const topic = 'skill.withdrawal'
+const topic: Topic<Withdrawal & { readonly skillId: string }> = 'skill.withdrawal'
 const dependentsPerWrite = 50
 
 /**
@@ -35,8 +36,7 @@ export async function queueWithdrawal(
 export function handleWithdrawals(context: CatalogueContext): void {
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    async handle(payload) {
-      const { skillId, ...withdrawal } = payload as unknown as Withdrawal & { skillId: string }
+    async handle({ skillId, ...withdrawal }) {
       for (let after: string | undefined = ''; after !== undefined; await setImmediate()) {
         // A failed attempt is repeated: notices may come twice, but none is lost.
         context.closing.throwIfAborted()

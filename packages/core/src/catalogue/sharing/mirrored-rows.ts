@@ -1,3 +1,4 @@
+import { keysOf } from '@skillstead/protocol'
 import type { PackRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -72,8 +73,7 @@ export async function updateVersion(
   before: Pick<VersionRow, 'id'> & Partial<ChangeableColumns>,
   columns: Partial<ChangeableColumns>,
 ): Promise<boolean> {
-  const names = Object.keys(columns) as (keyof ChangeableColumns)[]
-  if (names.every((name) => columns[name] === before[name])) return false
+  if (keysOf(columns).every((name) => columns[name] === before[name])) return false
   await trx.updateTable('versions').set(columns).where('id', '=', before.id).execute()
   return true
 }

@@ -1,4 +1,4 @@
-import { RegistryError, withoutUndefined } from '@skillstead/protocol'
+import { RegistryError, withoutUndefined, entriesOf } from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
@@ -133,9 +133,7 @@ const selectAliasByName = compileQuery((db, param: Param<{ fullName: string }>) 
  * differed.
  */
 export async function applySettings(trx: WriteTransaction, before: SkillRow, settings: SkillSettings) {
-  const changed = Object.entries(toSettingsColumns(settings)).filter(
-    ([name, value]) => value !== before[name as keyof SkillRow],
-  )
+  const changed = entriesOf(toSettingsColumns(settings)).filter(([name, value]) => value !== before[name])
   if (changed.length === 0) return false
   await trx.updateTable('skills').set(Object.fromEntries(changed)).where('id', '=', before.id).execute()
   return true

@@ -31,7 +31,7 @@ export function json<Value>(): Column<Json<Value>> {
 
 /** The value of a JSON column, in the form in which this program wrote it. */
 export function parseJson<Value>(stored: Json<Value>): Value {
-  return JSON.parse(stored) as Value
+  return JSON.parse(stored)
 }
 
 /** A column that may be null. */
