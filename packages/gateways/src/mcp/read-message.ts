@@ -25,15 +25,15 @@ export async function readMessage(
 }
 
 /**
- * The client's name in the message. From revision 2026-07-28 on every message has the name, before that revision only
- * the first message.
+ * The client's name in a message. From revision 2026-07-28 on every message has the name; before that revision only the
+ * first message has it.
  */
 export function readClientName(message: Record<string, unknown>): string | undefined {
   const params = message.params as Record<string, unknown> | null | undefined
   const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
   const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
   const name = (info as { name?: unknown } | null | undefined)?.name
-  // The name is sent to webhooks, so the length limit of the client header applies.
+  // Limited to 128 characters like the client header, because the name is sent to webhooks.
   return typeof name === 'string'
     ? name
         .slice(0, 128)
