@@ -56,7 +56,10 @@ function toApmSkill({ owner = '', repo = '' }: Params): string {
   throw new RegistryError('not_found', 'Skills are packages with the name `OWNER/SKILL`.')
 }
 
-/** Lists only versions whose digest is known: clients refuse the whole list because of one version without a digest. */
+/**
+ * The list of versions. Contains only versions whose digest is known: clients refuse a whole list because of one
+ * version without a digest.
+ */
 async function answerVersions(
   host: GatewayHost,
   archives: SkillArchives,
@@ -85,8 +88,8 @@ function refusePublish(): never {
 }
 
 /**
- * The files of a version with a generated manifest in place of the skill's own manifest, whose dependencies and scripts
- * are left out.
+ * Writes the files of a version with a generated `apm.yml`, which replaces an `apm.yml` of the skill: the dependencies
+ * and scripts of that file must not take effect.
  */
 function writePackage({ fullName, version }: Pack, files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> {
   const name = toShortName(fullName)

@@ -4,7 +4,7 @@ import type { GatewayCall, GatewayHost } from './gateway.ts'
 /** The fields of a request body by name; their values may have any type. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The fields of a JSON body; empty without a body. Throws `invalid_request` and `payload_too_large`. */
+/** The fields of a JSON body; empty if the request has no body. Throws `invalid_request` and `payload_too_large`. */
 export async function readBodyFields(host: GatewayHost, call: GatewayCall): Promise<Fields> {
   const bytes = await host.readBody(call, limits.bodyBytesDefault)
   const value = bytes.byteLength === 0 ? {} : parseBody(bytes)
@@ -20,7 +20,10 @@ function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** A text of a body, trimmed; undefined if it is missing or empty. Throws `invalid_request` for other values. */
+/**
+ * A text field of a body, trimmed; undefined if the field is missing or empty. Throws `invalid_request` for a value
+ * that is not a text.
+ */
 export function readTextField(fields: Fields, name: string): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
@@ -28,7 +31,7 @@ export function readTextField(fields: Fields, name: string): string | undefined 
   throw new RegistryError('invalid_request', `${name} must be a text.`)
 }
 
-/** A required text of a body. Throws `invalid_request`. */
+/** A required text field of a body. Throws `invalid_request` if it is missing, empty or not a text. */
 export function requireText(fields: Fields, name: string): string {
   const text = readTextField(fields, name)
   if (text !== undefined) return text

@@ -13,20 +13,20 @@ import { type Fields, readBodyFields, readTextField, requireText } from './body-
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /**
- * The scopes that every program gets, to install and publish. A program must request the scope to manage keys and
- * settings.
+ * The scopes that every program gets, for installing and publishing. Other scopes, for keys and settings, must be
+ * requested.
  */
 const usualScopes: Scope[] = ['read', 'publish']
 
 /**
  * The sign-in of a program without a browser (RFC 8628), for `skillstead login` and `clawhub login`: the program shows
  * a code, which a user enters on the dashboard's page `/device`. The program then gets a new API key of that user. The
- * paths are at the root of the host, because `clawhub` expects them there whatever the base URL of its API is. They are
- * mounted whatever other gateways the node has.
+ * paths are at the root of the host, because `clawhub` expects them there, whatever the base URL of its API is. The
+ * routes do not depend on which gateways the node has.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
-  // Only pages of the node itself may send the session of its dashboard.
+  // Only pages of the node itself may send the session of the dashboard.
   const ofPage = { admission: 'api', origins: 'own' } as const
   return [
     toDeviceRoute('code', { ...ofProgram, answer: (call) => requestCode(host, call) }),
@@ -91,8 +91,8 @@ async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answ
 }
 
 /**
- * Requires a session of the dashboard, so that a program with a key cannot approve a further key. Throws `unauthorized`
- * and `forbidden`.
+ * Requires a session of the dashboard, so that a program with a key cannot approve another key. Throws `unauthorized`
+ * for a guest and `forbidden` for a key.
  */
 function requireSession({ caller }: GatewayCall): void {
   if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
@@ -100,7 +100,7 @@ function requireSession({ caller }: GatewayCall): void {
   throw new RegistryError('forbidden', 'Confirm the code on the page /device of the dashboard.')
 }
 
-/** Reads a body of JSON, which clients send, or of a form, which RFC 8628 prescribes. */
+/** Reads a body in JSON, which our and ClawHub's clients send, or a form, which RFC 8628 prescribes. */
 async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
   if (!call.header('content-type')?.startsWith('application/x-www-form-urlencoded')) return readBodyFields(host, call)
   const bytes = await host.readBody(call, formBytesMax)
@@ -113,7 +113,7 @@ function toOauthAnswer(value: object, status = 200): Answer {
   return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(value)) }
 }
 
-/** Errors of OAuth are JSON. A program that exceeds its rate limit is asked to poll less often. */
+/** Converts an error to JSON, as in OAuth. A program that exceeds its rate limit is asked to poll less often. */
 function toOauthFailure({ code, message, retryAfterSeconds = 60 }: RegistryError) {
   const limited = { error: 'slow_down', interval: retryAfterSeconds }
   const failure = code === 'rate_limited' ? limited : { error: code }

@@ -8,7 +8,7 @@ import pLimit, { type LimitFunction } from 'p-limit'
 /** The name and value of a response header. */
 export type Header = [name: string, value: string]
 
-/** A list, encoded as the body of its answer. */
+/** A list, encoded as the body of a response. */
 export interface EncodedList {
   readonly bytes: Uint8Array
   /** A strong entity tag, quotes included. */
@@ -17,7 +17,7 @@ export interface EncodedList {
   readonly hasSeveralSkills: boolean
 }
 
-/** A list before it is encoded, with the headers of its answer. */
+/** A list before it is encoded, with the headers of its response. */
 export interface ListParts {
   readonly value: unknown
   readonly headers?: readonly Header[]
@@ -25,18 +25,18 @@ export interface ListParts {
   readonly hasSeveralSkills?: boolean
 }
 
-/** The kind of a list, and all that it depends on in addition to the catalogue and the caller. */
+/** The kind of a list, and everything that the list depends on in addition to the catalogue and the caller. */
 export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryScope)[]]
 
 /**
- * Indexes and other lists of the gateways, each encoded once for a state of the catalogue and for all callers who see
- * the same of it. Building a list costs thousands of times as much as sending it again, so without the cache a flood of
+ * Indexes and other lists of the gateways, each encoded once per state of the catalogue for all callers who may see the
+ * same skills. Building a list costs thousands of times as much as sending it again, so without this cache a flood of
  * requests for lists would slow down all other callers.
  */
 export interface EncodedLists {
   /**
-   * The list as the caller may see it; `build` reads it. An error `not_found` is cached, too. `charge` charges the
-   * caller for a list that has to be built.
+   * The list as the caller may see it. If it is not cached, `charge` charges the caller, and `build` reads it. An error
+   * `not_found` is cached, too.
    */
   read(
     call: { readonly caller: Caller },
@@ -44,33 +44,36 @@ export interface EncodedLists {
     build: () => Promise<ListParts>,
     charge?: () => Promise<void>,
   ): Promise<EncodedList>
-  /** The number of lists that were built. */
+  /** The number of lists that were built since the start. */
   readonly built: number
-  /** Stops following the catalogue. */
+  /** Stops updating the cache with changes of the catalogue. */
   stop(): void
 }
 
 const bytesMax = 32 * 1024 * 1024
 const listBytesMax = 8 * 1024 * 1024
-/** Errors are cached separately, so that requests for names that do not exist evict no lists. */
+/**
+ * Maximum size of the cached errors. They are cached apart from lists, so that requests for names that do not exist
+ * evict no lists.
+ */
 const errorsBytesMax = 1024 * 1024
 const errorBytesMax = 2048
 /** Memory of an entry in addition to its bytes. */
 const entryBytes = 512
 /**
- * Number of lists of each kind that are built concurrently. They are built in slices between other work, so building
- * more at once would not be faster.
+ * Number of lists of each kind that are built concurrently. Building more would not be faster, because lists are built
+ * in slices between other work.
  */
 const buildsAtATime = 4
 /**
- * How long a list may be reused after only download counters changed: the counters decide only which skills the list of
- * a large owner has.
+ * How long lists may be reused while only download counters change: the counters only decide which skills the list of a
+ * large owner contains.
  */
 const countersMs = 60_000
 
 type Entry = EncodedList | RegistryError
 
-/** Creates the cache of the lists of one node, which follows the catalogue until it is stopped. */
+/** Creates the cache of the lists of one node. Changes of the catalogue clear it, until `stop` is called. */
 export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
   const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,
@@ -82,7 +85,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
     maxEntrySize: errorBytesMax,
     sizeCalculation: (_, key) => entryBytes + key.length,
   })
-  /** Concurrent requests for one list share the work. */
+  /** The lists that are being built: concurrent requests for a list share the work. */
   const pending = new Map<string, Promise<Entry>>()
   const turns = new Map<string, LimitFunction>()
   let built = 0
@@ -92,7 +95,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
     clearedAt = clock.now()
     cached.clear()
     errors.clear()
-    // A build that began before the change is neither shared any longer nor cached.
+    // The result of a build that began before the change is neither cached nor used for later requests.
     pending.clear()
   }
 
@@ -145,13 +148,16 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
   }
 }
 
-/** Callers with the same view see the same part of the catalogue. */
+/**
+ * The part of the key that decides what the caller may see. Callers with the same view see the same part of the
+ * catalogue.
+ */
 function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
 }
 
-/** Builds and encodes a list that is not cached. */
+/** Builds and encodes a list, without the cache. */
 export async function encodeList(build: () => Promise<ListParts>): Promise<EncodedList> {
   const { value, headers = [], hasSeveralSkills = false } = await build()
   const bytes = Buffer.from(JSON.stringify(value))

@@ -38,15 +38,15 @@ export interface Answer {
 }
 
 /**
- * How a request is admitted, and what it is charged as. As a request of the caller: `api` checks the key or the session
- * cookie, `guests` also admits guests on a node that requires a key, and `keyed` checks the key only. `continued` is
- * `keyed` but free: the route itself charges a request, unless the request continues one that was charged. As a
- * downloaded file of the IP address, for indexes, lists and archives: `keyed-files` checks the key as `keyed` does,
- * `files` only on a node that requires one, and `open-files` never does.
+ * How a request is admitted, and what it is charged as. Charged as a request of the caller: `api` checks the key or the
+ * session cookie, `guests` does the same but admits guests on a node that requires a key, and `keyed` checks the key
+ * only. `continued` is `keyed` without the charge: the route itself charges a request, unless the request continues one
+ * that was charged. Charged as a downloaded file of the IP address, for indexes, lists and archives: `keyed-files`
+ * checks the key as `keyed` does, `files` checks it only on a node that requires a key, and `open-files` never does.
  */
 export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'keyed-files' | 'files' | 'open-files'
 
-/** `session` is the session of the dashboard. Browsers send `sign-in` also when another site redirects to the node. */
+/** `session` is the session of the dashboard. Browsers send `sign-in` even if another site redirects to the node. */
 export type CookieName = 'session' | 'sign-in'
 
 /** The decoded path parameters by name. `**:rest` in a pattern matches the remaining path. */
@@ -56,7 +56,7 @@ export type Params = Readonly<Record<string, string>>
 export interface GatewayRoute {
   /** The path, with parameters as in h3: `/packs/:slug/index.json`, `/git/**:path`. */
   readonly pattern: string
-  /** The supported methods; others get 405. `HEAD` must be listed. */
+  /** The supported methods; requests with other methods get 405. `HEAD` must be listed. */
   readonly methods: readonly string[]
   /** The methods that only read, which pages of other origins may use. Default: GET and HEAD. */
   readonly readMethods?: readonly string[]
@@ -64,8 +64,8 @@ export interface GatewayRoute {
   readonly endpoint: string
   readonly admission: Admission
   /**
-   * The scheme of `Authorization`: a key as bearer token, or, for `basic`, also as a password with any user name; the
-   * password may be the token of a share link too. Default: `bearer`.
+   * The scheme of the `Authorization` header. `bearer`: a key as bearer token. `basic`: also a key, or the token of a
+   * share link, as the password with any user name. Default: `bearer`.
    */
   readonly scheme?: 'bearer' | 'basic'
   /**
@@ -76,13 +76,13 @@ export interface GatewayRoute {
   /** Whether the URL itself is a credential, so that no key is needed and caches must not store the response. */
   readonly personal?: boolean
   /**
-   * Which web pages may read the response: those of allowed other origins, none of them, or (`own`) requests of other
-   * origins are refused. Default: `allowed`.
+   * Which web pages may read the response: `allowed`, those of allowed other origins; `none`, no page of another
+   * origin; `own`, the same, and requests from other origins are refused. Default: `allowed`.
    */
   readonly origins?: 'allowed' | 'none' | 'own'
   /** The abuse limits of the route. */
   readonly allowances?: readonly AllowanceName[]
-  /** Answers an admitted request; an error becomes the answer in the form of the protocol. */
+  /** Answers an admitted request. An error becomes a response in the form of `toFailure`. */
   answer(call: GatewayCall, params: Params): Promise<Answer> | Answer
   /** An error in the form that clients of the protocol expect. Default: `application/problem+json`. */
   toFailure?(error: RegistryError): Pick<Answer, 'contentType' | 'body' | 'headers'> & { readonly status?: number }
@@ -94,7 +94,7 @@ export interface GatewayCall {
   readonly request: Request
   readonly method: string
   readonly requestId: string
-  /** The path and query; undefined for a malformed request target, which no route gets. */
+  /** The path and query; undefined for a malformed request target, which no route receives. */
   readonly url: URL | undefined
   readonly caller: Caller
   /** Whether the response may contain data for this caller alone. */
@@ -112,7 +112,7 @@ export interface GatewayHost {
   readonly discoveryPack: string | undefined
   /** The cached lists of all gateways. */
   readonly lists: EncodedLists
-  /** The path of the node's public URL, which precedes the paths in headers: empty, or such as `/skills`. */
+  /** The path of the node's public URL, which precedes paths in headers: empty, or a path such as `/skills`. */
   readonly publicPath: string
   /** The URL of the node for links, without a trailing slash; empty if unknown. */
   addressOf(call: GatewayCall): string
@@ -120,7 +120,10 @@ export interface GatewayHost {
   api(call: GatewayCall, client?: string): RegistryApi
   /** Calls an endpoint with the query of the request as input, checked as in the API. */
   read(call: GatewayCall, endpoint: EndpointName): Promise<unknown>
-  /** What a download is counted by: the name of the calling program in the headers, its kind, and its IP address. */
+  /**
+   * The data with which a download is counted: the name of the calling program from the headers, its kind, and its IP
+   * address.
+   */
   countedBy(call: GatewayCall): Pick<CallOptions, 'client' | 'kind' | 'address'>
   /** The IP address of the caller, or its network, for limits and counts. */
   limitAddressOf(call: GatewayCall): string
@@ -129,8 +132,8 @@ export interface GatewayHost {
   /** Charges one request to the caller. Throws `rate_limited`. */
   spendRequest(call: GatewayCall): Promise<void> | undefined
   /**
-   * Charges files, by default one, to the download allowance of the caller's IP address, but never more at once than
-   * the address may download in a minute. Throws `rate_limited`.
+   * Charges files (default: 1) to the download allowance of the caller's IP address, at most as many at once as a full
+   * allowance has left after the request itself. Throws `rate_limited`.
    */
   spendFile(call: GatewayCall, files?: number): Promise<void>
   /** Charges bytes to the download allowance of the caller's IP address. Throws `rate_limited`. */
@@ -139,19 +142,22 @@ export interface GatewayHost {
   readCookie(call: GatewayCall, name: CookieName): string | undefined
   /** The header that sets a cookie of the node for some seconds, or with 0 deletes it. */
   toCookie(call: GatewayCall, name: CookieName, value: string, seconds: number): Header
-  /** Reads the body as it was sent. Throws `payload_too_large`. */
+  /** Reads the body in the encoding in which it was sent. Throws `payload_too_large`. */
   readBody(call: GatewayCall, bytesMax: number): Promise<Uint8Array>
-  /** Counts `bytes` like the memory of a request body while `work` runs. Throws `overloaded`. */
+  /** Counts `bytes` as memory of a request body while `work` runs. Throws `overloaded` if too much memory is in use. */
   holding<Result>(call: GatewayCall, bytes: number, work: () => Promise<Result>): Promise<Result>
-  /** Whether the caller's cached copy has this entity tag. */
+  /** Whether the caller's cached copy has this entity tag. False if there is no tag. */
   isKnown(call: GatewayCall, etag: string | undefined): boolean
-  /** The answer with published bytes, which a browser must neither run nor display. */
+  /**
+   * An answer with published bytes. They are untrusted, so a browser must not run them, or display them as anything but
+   * text.
+   */
   toContentAnswer(content: Content): Pick<Answer, 'body' | 'contentType' | 'etag' | 'headers'>
-  /** The freshness headers of a mirrored skill or, without a name, of lists. */
+  /** The freshness headers of the mirrored skill `wanted`; if undefined, of lists. */
   freshness(wanted: WantedSkill | undefined): Promise<readonly Header[]>
   /** Closes the connection of a request. */
   hangUp(call: GatewayCall): void
-  /** Logs an error that the client does not get to see. */
+  /** Logs an error that the client must not see. */
   failed(call: GatewayCall, error: unknown): void
 }
 
@@ -185,8 +191,8 @@ export function toJsonAnswer(call: GatewayCall, value: unknown, headers: readonl
 }
 
 /**
- * A list about a skill, whose `build` calls the API. A node with upstreams asks the upstreams first, so it does not
- * cache such lists.
+ * Reads a list about a skill; `build` calls the API. Lists are cached only on a node without upstreams, because a node
+ * with upstreams asks them first.
  */
 export function readSkillList(
   { context, lists }: GatewayHost,

@@ -13,7 +13,7 @@ const folder = '/.claude-plugin'
 
 /**
  * Marketplaces of Claude Code as documents, at every scope that has a skill index: each skill is a plugin, whose source
- * is a zip. Claude Code accepts such sources over HTTPS only. The git gateway offers the same marketplaces as
+ * is a zip. Claude Code accepts sources that are zips over HTTPS only. The git gateway offers the same marketplaces as
  * repositories.
  */
 export function marketplaces(host: GatewayHost): GatewayRoute[] {
@@ -69,8 +69,8 @@ interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'descrip
 }
 
 /**
- * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that as a plugin would
- * run or configure more than the skill. Throws `not_found` if none is left.
+ * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that, installed as a
+ * plugin, would run or configure more than the skill. Throws `not_found` if no version is left.
  */
 function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
   return countAndAnswer(context, async () => {
@@ -96,7 +96,7 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
   })
 }
 
-/** The name of a marketplace. The marketplace of a share link has the name of its only skill. */
+/** The names of a scope's marketplace and its owner. The marketplace of a share link is named after its only skill. */
 function toMarketplaceNames(scope: DiscoveryScope, first: { readonly owner: string; readonly name: string }) {
   switch (scope.of) {
     case 'owner':

@@ -19,7 +19,7 @@ import { findPartialFiles, removePartialFiles } from './backup/place-file.ts'
 export interface Garbage {
   readonly name: 'blobs' | 'objects' | 'sessions' | 'answers' | 'shares' | 'backups'
   readonly count: number
-  /** Stored bytes; 0 for rows too small to count. */
+  /** Stored bytes; 0 for database rows, which are too small to count. */
   readonly bytes: number
 }
 
@@ -27,8 +27,8 @@ interface CollectOptions {
   /** Counts unreferenced data without removing it. */
   readonly dryRun?: boolean
   /**
-   * Whether objects in the bucket are removed, too, that no row has referred to for a week. Not on a copy of a registry
-   * that is opened with the bucket of the original: the copy does not know the newer objects. Default: false.
+   * Whether to also remove objects in the bucket that no row has referred to for a week. Must be false for a copy of a
+   * registry that uses the bucket of the original: the copy does not know the newer objects. Default: false.
    */
   readonly objects?: boolean
   readonly report?: Report
@@ -110,7 +110,7 @@ async function collectRows({ database }: StorageContext, dryRun: boolean, ended:
     if (dryRun) continue
     const ids = rows.map(({ id }) => id)
     await database.writer.write(async (trx) => {
-      // Checks the expiry again: a row whose key was used again meanwhile is a new one.
+      // Checks the expiry again, because a row with the same key may have replaced the expired row meanwhile.
       await trx.deleteFrom(table).where('id', 'in', ids).where(column, '<=', before).execute()
     })
     await setImmediate()

@@ -10,7 +10,7 @@ export interface FileUse {
   readonly freeBytes: number
 }
 
-/** Disk space that must stay free meanwhile. */
+/** Disk space that must stay free while the file is compacted. */
 const spareBytes = 64 * 1024 * 1024
 
 /** The use of a registry's SQLite file; undefined for PostgreSQL. */
@@ -23,8 +23,8 @@ export async function readUse({ database }: Pick<StorageContext, 'database'>): P
 }
 
 /**
- * Rewrites the SQLite file without its free space. Compacting needs about the same space again, and blocks all other
- * writers. Throws if the disk has not enough space.
+ * Rewrites the SQLite file without its free space. Meanwhile needs up to twice the size of the new file, and blocks all
+ * other writers. Throws if the disk has not enough space, and for PostgreSQL.
  */
 export async function compact(context: Pick<StorageContext, 'database'>): Promise<FileUse> {
   const { database } = context
@@ -34,7 +34,7 @@ export async function compact(context: Pick<StorageContext, 'database'>): Promis
     )
   }
   const { bytes, freeBytes } = (await readUse(context))!
-  // Required space: that of the new file, and of the journal with which it replaces the old one.
+  // Required space: the size of the new file, once for this file and once for the journal that replaces the old file.
   const needed = 2 * (bytes - freeBytes) + spareBytes
   if (database.path !== undefined) await requireCompactSpace(database.path, needed)
   await database.compact()

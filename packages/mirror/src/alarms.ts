@@ -5,7 +5,7 @@ import type { Alarm, AlarmCode, Upstream } from './types.ts'
 import { emptyLog } from './store/upstreams.ts'
 import { withUpstreams } from './tables/mirror-tables.ts'
 
-/** Thrown to end a run and pause the sync of an upstream. Imported skills remain available. */
+/** Thrown by a run to end it and to pause the sync of its upstream. Imported skills remain available. */
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
@@ -33,12 +33,12 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
   return alarm
 }
 
-/** Whether the upstream offers other keys than those in the pause that the operator accepted. */
+/** Whether the upstream now offers `keys` that were not in the pause that the operator accepted before. */
 function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: readonly string[]): boolean {
   return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
 }
 
-/** The error of a sync that is paused or cannot start because of a pause. */
+/** The error for a run that pauses the sync, or that cannot start because the sync is paused. */
 export function toPausedError(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
   { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
@@ -65,8 +65,8 @@ export function toAcceptOptions({ code, keys = [] }: Pick<Alarm, 'code' | 'keys'
 }
 
 /**
- * The first key, for a command that people copy into a shell. The upstream chooses its keys' names, so a name with
- * other characters is replaced.
+ * The first of the keys, for a command that people copy into a shell. `VKEY` if it has characters that a shell could
+ * interpret, because the upstream chooses the names of its keys.
  */
 function toArgument([key = '']: readonly string[]): string {
   return /^[\w.:+/=-]+$/.test(key) ? key : 'VKEY'
@@ -86,7 +86,7 @@ const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   epoch: { forgets: 'log' },
   origin: { forgets: 'log and name', replacesKeys: true },
   key: { replacesKeys: true },
-  // Nothing else to do: the next sync checks again.
+  // No stored data changes: the next sync checks again.
   altered: {},
   freeze: {},
   future: {},
@@ -99,8 +99,9 @@ export function replacesKeys(code: AlarmCode): boolean {
 }
 
 /**
- * The keys to trust after a pause about keys: those that the operator passed, else those offered when the sync paused.
- * Keys offered later may belong to someone else. Throws `invalid_request` if the operator must pass a key.
+ * The keys to trust after a pause about keys: the keys that the operator passed, else the keys that the upstream
+ * offered when the sync paused. Keys that it offered later may belong to an attacker. Throws `invalid_request` if the
+ * operator must pass a key.
  */
 export function toAcceptedKeys(
   { name, keys, settings }: Pick<Upstream, 'name' | 'keys' | 'settings'>,
@@ -109,7 +110,7 @@ export function toAcceptedKeys(
 ): readonly string[] {
   if (given) return given
   const { keys: offered = [], needsKey = false } = alarm
-  // If the upstream offered no key, the trusted keys stay. The next sync checks whether they sign.
+  // If the upstream offered no key, the trusted keys stay. The next sync checks whether they sign the log.
   if (offered.length === 0) return keys
   const pinnedSince = keys.filter((key) => offered.includes(key))
   if (pinnedSince.length > 0) return pinnedSince
@@ -120,8 +121,8 @@ export function toAcceptedKeys(
 }
 
 /**
- * Clears a pause reason in a transaction, and deletes the stored log that it contradicts. A pause about keys is cleared
- * only by a run whose keys verified the log.
+ * Accepts a pause in a transaction: clears its reason, and deletes the stored log that the reason contradicts. The
+ * reason stays if it is about keys: only a run whose keys verified the log clears it.
  */
 export async function acceptAlarm(
   trx: WriteTransaction,

@@ -7,14 +7,14 @@ export interface BreakerOptions {
   readonly clock: Clock
 }
 
-/** A circuit breaker: callers do not wait for an upstream that does not respond. */
+/** A circuit breaker, so that callers do not wait for an upstream that does not respond. */
 export interface Breaker {
   /**
-   * Does the work, or throws `upstream_failed` at once while the upstream is not called. When the pause is over, one
-   * caller at a time may try; the first success admits all callers again.
+   * Does the work. Throws `upstream_failed` at once during the pause in which the upstream is not called. After the
+   * pause, one caller at a time may try; the first success admits all callers again.
    */
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Admits all callers again. Called when the upstream was reached in another way. */
+  /** Admits all callers again. Called when a request outside of this breaker reached the upstream. */
   reset(): void
   /** Whether the breaker would refuse the next call. */
   readonly isOpen: boolean
@@ -23,7 +23,7 @@ export interface Breaker {
 /** Consecutive failures after which the upstream is not called for a while. */
 const failuresInRowMax = 3
 const restMs = 30_000
-/** Errors that the upstream itself returned: it is reachable. */
+/** Codes of errors that the upstream itself returned, which shows that it is reachable. */
 const responseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'conflict',
   'forbidden',
@@ -43,15 +43,18 @@ const responseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 
 /**
- * Creates a breaker: after a number of consecutive failures an upstream is not called for a while, then one caller
- * tries it.
+ * Creates a breaker: after a number of consecutive failures, an upstream is not called for a while; then one caller at
+ * a time may try it.
  */
 export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   let failures = 0
   let failedAtMs = 0
   let isTrying = false
 
-  /** If the clock was set back, the pause starts again at the new time, so that it does not last longer. */
+  /**
+   * The rest of the pause. If the clock was set back, the pause starts again at the new time, so that it does not last
+   * longer.
+   */
   const restLeftMs = () => {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()
@@ -89,7 +92,9 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   }
 }
 
-/** Aborted requests, and requests that offline mode prevented, are not failures of the upstream. */
+/**
+ * Whether an error is a failure of the upstream. Aborted requests, and requests that offline mode prevented, are not.
+ */
 function isFailure(error: unknown): boolean {
   if (error instanceof RegistryError) return error.code !== 'offline'
   return !(error instanceof Error) || error.name !== 'AbortError'

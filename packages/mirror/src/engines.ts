@@ -6,7 +6,7 @@ import type { LogSource, Upstream, UpstreamKind } from './types.ts'
 
 /** How upstreams of one kind are synced. */
 interface Engine {
-  /** Whether the sync opens sockets, and is therefore refused in offline mode. */
+  /** Whether the sync opens sockets, so that it is refused in offline mode. */
   readonly asksNetwork: boolean | ((location: string) => boolean)
   sync(run: Run): Promise<void>
 }
@@ -16,7 +16,10 @@ const snapshot = async (run: Run): Promise<void> => {
   await syncSnapshot(run)
 }
 
-/** The engine of each kind of upstream: kinds with a log share one engine, kinds without a log another. */
+/**
+ * The engine of each kind of upstream: one for nodes, which have a log, and one for the kinds that are read as a
+ * snapshot.
+ */
 export const engines: Readonly<Record<UpstreamKind, Engine>> = {
   node: { asksNetwork: true, sync: syncNode },
   registry: { asksNetwork: true, sync: snapshot },
@@ -28,7 +31,7 @@ export const engines: Readonly<Record<UpstreamKind, Engine>> = {
 
 async function syncNode(run: Run): Promise<void> {
   await withNodeSource(run, (source) => syncLog(run, source))
-  // The log contains no private skills.
+  // Syncs the private skills separately, because the log does not contain them.
   const { syncPrivate } = await import('./snapshot/sync-private.ts')
   await syncPrivate(run)
 }
@@ -51,7 +54,9 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
   return typeof asks === 'function' ? asks(location) : asks
 }
 
-/** A server without a feed is not a Skillstead node: the error suggests another kind. */
+/**
+ * Replaces the error of a server without a feed, which is not a Skillstead node: the new error suggests another kind.
+ */
 function explainNodeFailure(error: unknown, location: string): unknown {
   if (!isRegistryError(error, 'not_found', 'method_not_allowed')) return error
   const detail = `${location} has no feed. Add a registry without a feed with --kind registry, or a discovery index with --kind discovery.`

@@ -10,7 +10,7 @@ import { upstreamsCheck } from './store/upstreams-check.ts'
 export { readUpstreamKeys } from './store/upstreams.ts'
 
 /**
- * Extends a registry with the tables and hooks of a mirror: the queue of writes to its upstreams, and their logs.
+ * Extends a registry with the tables and hooks of a mirror: its upstreams, their logs, and the queue of writes to them.
  *
  * @example
  * const registry = await openRegistry({ path: 'skills.db', extensions: [mirrorExtension] })

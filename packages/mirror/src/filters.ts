@@ -1,9 +1,7 @@
 import { matchesPattern, toShortName } from '@skillstead/protocol'
 import type { Filters } from './types.ts'
 
-/**
- * The properties of a skill that filters check. A property that is absent is unknown, and does not pass a filter on it.
- */
+/** The properties of a skill that filters check. An undefined property is unknown, and does not pass a filter on it. */
 export interface Filtered {
   readonly owner: string
   readonly name: string

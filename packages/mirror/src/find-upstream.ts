@@ -8,7 +8,9 @@ import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
   readonly kind: UpstreamKind
-  /** The verifier keys that the node publishes. Compare them with the keys that its operator published elsewhere. */
+  /**
+   * The verifier keys that the node publishes. The operator should compare them with keys published in another place.
+   */
   readonly keys: readonly string[]
   /** Why the upstream was not reached; `kind` is then only a guess. */
   readonly problem?: string
@@ -16,7 +18,7 @@ export interface FoundUpstream {
 
 /** Options of `findUpstream`. */
 export interface FindUpstreamOptions {
-  /** The kind, if the operator stated it. Only the keys are requested then. */
+  /** The kind, if the operator stated it: the kind is then not detected. */
   readonly kind?: UpstreamKind
   readonly apiKey?: string
   /** Trusted certificates in addition to those of the system, PEM. */
@@ -24,7 +26,7 @@ export interface FindUpstreamOptions {
   readonly proxy?: OutgoingOptions['proxy']
 }
 
-/** The options with the clock of a registry, and with what tests replace. */
+/** The options with the clock of a registry, and with the replacements that tests pass. */
 export interface FindUpstreamParts extends FindUpstreamOptions, Replacements {
   readonly clock?: Clock
 }
@@ -34,7 +36,7 @@ const answerBytesMax = 16 * 1024 * 1024
 const noteBytesMax = 64 * 1024
 const keysMax = 16
 
-/** Requests a path of the upstream. Returns undefined if the upstream does not return the path. */
+/** Requests a path of the upstream. Returns undefined if the response has an error status. */
 type Look = (
   path: string,
   bytesMax?: number,
@@ -42,7 +44,7 @@ type Look = (
 
 const gitPath = '/info/refs?service=git-upload-pack'
 
-/** The check for each kind of upstream. The kind with the most features comes first. */
+/** The check for each kind of upstream that is detected over HTTP. The kind with the most features comes first. */
 const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>])[] = [
   ['node', hasCheckpoint],
   ['registry', async (look) => holdsSkills(await look('/api/v1/skills?limit=1'))],
@@ -51,9 +53,10 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 ]
 
 /**
- * Detects the kind of upstream at a URL: a node, a registry that has only the base API, a discovery index
- * or a git repository. The kind of a path is read from the disk. An unreachable server counts as a node, with a
- * problem. Throws `invalid_request` for an invalid location, or if the server is no upstream of any kind.
+ * Detects the kind of upstream at a URL: a node, a registry that has only the base API, a discovery index or a git
+ * repository. The kind of a path is read from the disk. An unreachable server counts as a node, unless its URL has the
+ * form of another kind, and `problem` is set. Throws `invalid_request` for an invalid location, or if the server is no
+ * upstream of any kind.
  *
  * @example
  * const { kind, keys } = await findUpstream('https://skills.example.com')
@@ -68,7 +71,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
   const base = toUpstreamLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, proxy, fetch, clock = systemClock }: FindUpstreamParts = options
-  // No retries and no long pauses, because the caller waits.
+  // There are no retries and no long pauses, because a caller waits.
   const http = new UpstreamFetch({
     mode: 'online',
     clock,
@@ -81,7 +84,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   })
   const looking = createLook(http, base, options.apiKey)
   try {
-    // If the operator stated the kind, any response will do: it shows that the server is reachable.
+    // If the kind is already known, any response suffices: it shows that the server is reachable.
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
     const kind = options.kind ?? (guess === 'node' ? await probeKinds(looking.look) : guess)
     if (kind === undefined)
@@ -120,7 +123,7 @@ async function probeKinds(look: Look): Promise<UpstreamKind | undefined> {
   return undefined
 }
 
-/** Whether the server returns a signed checkpoint. A web page at that URL has another form. */
+/** Whether the server returns a signed checkpoint. A web page at the same URL has another form. */
 async function hasCheckpoint(look: Look): Promise<boolean> {
   const answer = await look('/api/v1/checkpoint', noteBytesMax)
   return answer !== undefined && /^[^\n<]+\n\d+\n[A-Za-z0-9+/=]+\n(?:[^\n]+\n)*\n\u2014 /.test(answer.text)
@@ -133,7 +136,7 @@ async function hasIndex(look: Look): Promise<boolean> {
   return false
 }
 
-/** Sends the same request as `git clone` over HTTP. */
+/** Whether the server has a git repository. Sends the same request as `git clone` over HTTP. */
 async function hasRepository(look: Look): Promise<boolean> {
   const answer = await look(gitPath)
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'

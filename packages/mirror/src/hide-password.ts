@@ -1,4 +1,4 @@
-/** Replaces the name and password in URLs. A password may contain an `@`. */
+/** Replaces the username and password in URLs by `***`. A password may contain an `@`. */
 export function hidePassword(text: string): string {
   return text.replaceAll(/\/\/[^/\s]+@/g, '//***@')
 }

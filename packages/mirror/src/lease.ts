@@ -5,14 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 import { RegistryError, readErrorCode } from '@skillstead/protocol'
 
-/** The exclusive right to sync one upstream, for one run at a time across all nodes of a database. */
+/** The exclusive right to sync one upstream. Across all nodes of a database, one run at a time has it. */
 export interface Lease {
   readonly id: string
   /** Aborted when another run took the lease over. */
   readonly lost: AbortSignal
   /**
-   * Releases the lease and stores other columns of the upstream in the same update. Does nothing once the lease is
-   * lost.
+   * Releases the lease and stores other columns of the upstream in the same update. Does nothing if the lease was lost.
    */
   release(changes?: ReleaseChanges): Promise<void>
 }
@@ -32,8 +31,8 @@ interface Holder {
 
 /**
  * Takes the lease of an upstream. Throws `conflict` if another run keeps renewing it. Takes over the lease of a killed
- * run, at once if its process is known to have ended. Renewals decide, not the clock, which may jump. Each write of a
- * run checks that the run still has the lease.
+ * run: at once if its process is known to have ended or the lease has expired, else when it was not renewed for the
+ * length of a lease, because the clock may have jumped. Each write of a run checks that the run still has the lease.
  */
 export async function takeLease(context: Context, name: string, signal: AbortSignal): Promise<Lease> {
   const id = `${hostname()}/${process.pid}/${randomUUID()}`
@@ -49,8 +48,8 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
 }
 
 /**
- * Takes the lease, or returns the run that holds it. `expired`: a run whose lease has ended, and which is replaced if it
- * still holds the lease.
+ * Takes the lease, or returns its present holder. `expired`: a holder that did not renew the lease in time, and is
+ * replaced unless it has renewed the lease since.
  */
 async function tryTake(
   { database, clock }: Context,
@@ -82,7 +81,7 @@ function createRenewedLease({ database, clock }: Context, name: string, id: stri
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs)
   timer.unref()
 
-  /** A failed renewal is ignored: the next one follows before the lease expires. */
+  /** Renews the lease. A failed renewal is ignored, because the next renewal follows before the lease expires. */
   async function renew(): Promise<void> {
     const { numUpdatedRows } = await database.writer.write((trx) =>
       withUpstreams(trx)
@@ -124,7 +123,7 @@ function isGone(lease: string): boolean {
   }
 }
 
-/** The error of a run whose upstream is synced or was taken over by another run. */
+/** The error of a run whose upstream another run is syncing or has taken over. */
 export function toConflict(name: string): RegistryError {
   return new RegistryError('conflict', `Another sync of '${name}' is running. Wait until it ends.`)
 }

@@ -168,8 +168,8 @@ class NodeMirror implements Mirror {
 
   async #sync(name: string, given: SyncOptions, isWanted?: (upstream: Upstream) => boolean): Promise<SyncReport> {
     const { parts } = this
-    // Refuse before the run starts: offline mode of this node is not a failure of the upstream, so no error is stored
-    // for it.
+    // Refused before the run starts, so that no error is stored for the upstream: offline mode of this node is not a
+    // failure of the upstream.
     if (parts.mode === 'offline') requireNetwork(await getUpstream(parts.context.database.read, name), parts)
     return this.#reading.without(name, () => this.#begin(name, given, { within: parts, engine: runEngine, isWanted }))
   }
@@ -205,7 +205,10 @@ class NodeMirror implements Mirror {
     }
   }
 
-  /** Does nothing if another node is syncing or has just synced the upstream, or if the upstream was removed. */
+  /**
+   * Syncs an upstream that is due. Does nothing if another node is syncing or has just synced the upstream, or if the
+   * upstream was removed.
+   */
   async #syncOnSchedule(upstream: Upstream): Promise<void> {
     const { name } = upstream
     const { parts } = this

@@ -4,7 +4,7 @@ import type { OutboxWrite } from './write-types.ts'
 
 /** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {
-  // Only the CLI shows whether an API key is stored, and its account.
+  // Leaves out whether an API key is stored, and its account, which only the CLI shows.
   const { hasApiKey: _hasApiKey, account: _account, settings, alarm, lastError, estimate, lastReport, ...rest } = status
   return {
     ...rest,
@@ -29,7 +29,9 @@ export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWr
   }
 }
 
-/** Selects the known fields of a report: another version of this program may have stored more or fewer. */
+/**
+ * Selects the known fields of a stored report: another version of this program may have stored more or fewer fields.
+ */
 function toReportForm(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
   const { omitted = [], changed = [] }: Partial<SyncReport> = report

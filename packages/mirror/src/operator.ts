@@ -8,7 +8,10 @@ import type { Mirror, MirrorOptions } from './types.ts'
 import { countWritesOf, getWriteOf, listWrites } from './writing/resolve-writes.ts'
 import { toShownStatus, toShownWrite } from './operator-forms.ts'
 
-/** How long a request for a sync waits: early failures are returned, later ones only stored. */
+/**
+ * How long a request for a sync waits, in milliseconds. A failure within this time is returned; a later failure is only
+ * stored.
+ */
 const startMsMax = 250
 
 /** The functions behind the API's endpoints for administrators of a mirror. */
@@ -30,7 +33,8 @@ export function toOperator(
       const { name, url, ...options } = input
       requireUrl(url)
       await requirePublicUrl(context, url)
-      // Checked even if kind and key are given: the response reports whether the upstream is reachable.
+      // The URL is requested even if kind and key are given, because the response reports whether the upstream is
+      // reachable.
       const finding: FindUpstreamParts = { ...options, ca, proxy, fetch, clock: context.clock }
       const found = mirror.mode === 'offline' ? undefined : await findUpstream(url, finding)
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
@@ -46,7 +50,7 @@ export function toOperator(
       )
       const ended = await Promise.race([isOver, setTimeout(startMsMax, false)])
       if (typeof ended === 'object') throw ended.error
-      // A run stores its own failure. Unexpected errors go to the node's log.
+      // A run stores its own failure. Unexpected errors go to the log of the node as well.
       if (!ended) void isOver.then((end) => typeof end === 'object' && reportBug(end.error))
       return get(name)
     },
@@ -68,15 +72,18 @@ export function toOperator(
   }
 }
 
-/** The API accepts no paths: an administrator's key must not give access to the machine's files and programs. */
+/**
+ * Throws `invalid_request` for a path, which the API does not accept: an administrator's key must not give access to
+ * the machine's files and programs.
+ */
 function requireUrl(url: string): void {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw refuseUpstreamUrl("must be an http or https URL; add folders and bundles on the node's machine")
 }
 
-/** The API accepts no private addresses either, except those that the operator allowed for outgoing requests. */
+/** Throws `invalid_request` for a private address, except those that the operator allowed for outgoing requests. */
 async function requirePublicUrl({ outgoing }: MirrorContext, url: string): Promise<void> {
-  // A username and password are allowed in git URLs, and do not matter for this check.
+  // Removed for this check, because git URLs may contain a username and password.
   const place = Object.assign(new URL(url), { username: '', password: '' })
   try {
     await outgoing.requirePublic(place.href, 'url')

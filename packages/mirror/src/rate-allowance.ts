@@ -1,4 +1,4 @@
-/** The rate limit of one caller, as stated by the server's last response. */
+/** The rate limit of one caller, as the server stated it in its last response. */
 export interface Allowance {
   readonly remaining: number
   /** Maximum number of requests in one window; undefined if the server does not state it. */
@@ -11,14 +11,16 @@ export interface Allowance {
 
 /** Length of the window if the server does not state it: plans limit requests per minute (docs/api.md#limits). */
 const windowMsDefault = 60_000
-/** This share of the limit, up to `reserveMax` requests, stays unused for other clients at the same address. */
+/**
+ * The share of the limit that stays unused for other clients at the same address, but at most `reserveMax` requests.
+ */
 const reserveShare = 0.05
 const reserveMax = 10
 
 /**
- * Reads `X-RateLimit-*`, whose `Reset` has no agreed unit (seconds or milliseconds since 1970, seconds
- * from now, or a date), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Undefined if a
- * response has neither.
+ * Reads the rate limit from `X-RateLimit-*`, whose `Reset` has no agreed unit (seconds or milliseconds since 1970,
+ * seconds from now, or a date), and from `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers).
+ * Undefined if a response has none of these headers.
  */
 export function readAllowance(headers: Headers, nowMs: number): Allowance | undefined {
   const tightest = findTightest(headers.get('ratelimit') ?? '')
@@ -44,7 +46,7 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
   return Number.isNaN(at) ? undefined : Math.max(0, at - toServerTime(headers, nowMs))
 }
 
-/** Milliseconds to wait before the next request, so that the limit is never used up completely. */
+/** Milliseconds to wait before the next request, so that the rate limit is never used up completely. */
 export function toPauseMs(allowance: Allowance | undefined, inFlight: number, nowMs: number): number {
   if (!allowance || allowance.remaining - inFlight > toReserve(allowance)) return 0
   return leftMs(allowance, nowMs)
@@ -101,8 +103,8 @@ function readParameter(value: string, name: string): number | undefined {
 }
 
 /**
- * Converts a reset time to milliseconds from now. A number from 10^11 on is milliseconds since 1970, one from 10^9 on
- * is seconds since 1970, and a smaller one is seconds from now.
+ * Converts a reset time to milliseconds from now. A number from 10^11 on is milliseconds since 1970, a number from 10^9
+ * on is seconds since 1970, and a smaller number is seconds from now.
  */
 function toResetMs(value: string | null, headers: Headers, nowMs: number): number | undefined {
   if (value === null) return undefined

@@ -10,7 +10,10 @@ export interface Release {
   version?: string
   /** Milliseconds since 1970. */
   publishedAt?: number
-  /** `executable` is undefined if the source has no modes: `#!` then marks a program. */
+  /**
+   * The files. `executable` is undefined if the source has no file modes: a file that begins with `#!` then counts as
+   * executable.
+   */
   files: { path: string; bytes: Uint8Array; executable?: boolean | undefined }[]
   displayName?: string
   description?: string
@@ -22,24 +25,24 @@ export interface Release {
   deprecated?: boolean
   deprecationMessage?: string
   yanked?: boolean
-  /** The active recalls of the skill, as its source states them. Default: the stored recalls stay. */
+  /** The active recalls of the skill, as its source states them. Default: the stored recalls do not change. */
   recalls?: readonly unknown[]
   visibility?: 'public' | 'private'
   skillId?: string
   publisher?: { id: string; username: string }
-  /** The digest that the source states; the import checks it. */
+  /** The digest that the source states. The import compares it with the files. */
   digest?: string
 }
 
 /** The stored state of a skill that was imported from an upstream. */
 export interface KnownSkill {
   isPrivate: boolean
-  /** Whether the source withdrew the skill from the public. */
+  /** Whether the source stopped showing the skill to the public. */
   isWithdrawn: boolean
   deprecated: boolean
-  /** The ids of the active recalls of the source. */
+  /** The ids of the active recalls that came from the source. */
   recallIds: readonly string[]
-  /** Versions by number. */
+  /** The stored versions by number. */
   versions: ReadonlyMap<string, KnownVersion>
 }
 
@@ -50,7 +53,7 @@ export interface KnownVersion {
   yanked: boolean
 }
 
-/** What is already stored of an upstream, so that a source need not read it again. */
+/** Finds what is already stored of an upstream, so that a source does not read it again. */
 export interface KnownReleases {
   /** Finds the skills that were imported from this upstream, by full name. */
   find(fullNames: readonly string[]): Promise<ReadonlyMap<string, KnownSkill>>
@@ -60,27 +63,27 @@ export interface KnownReleases {
   findClaimed(owners: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** Skills that were read together. */
+/** Releases that a source read together, and that are stored together. */
 export interface SnapshotBatch {
   releases: Release[]
-  /** Where the next run continues after these releases were stored. */
+  /** The position from which the next run continues after these releases were stored. */
   cursor: unknown
   /** Skills that could not be read. */
   refused?: Refusal[]
   /**
-   * Files that are no part of their skills (`omitted`) or are stored with another content (`changed`); paths begin at
-   * the source.
+   * Files that are not stored with their skills (`omitted`), or are stored with other content (`changed`). Paths are
+   * relative to the root of the source.
    */
   omitted?: PathReason[]
   changed?: PathReason[]
-  /** Number of skills that are unchanged. */
+  /** Number of listed skills that did not change. */
   unchanged?: number
   estimate?: { left: number; secondsLeft: number }
 }
 
 /** Reads the skills of an upstream without a log. */
 export interface SnapshotSource {
-  /** The skills that are not `known`, in batches, from a cursor of an earlier run on. */
+  /** Yields the skills that are not `known`, in batches. `cursor`: the position after an earlier run. */
   list(cursor: unknown, known: KnownReleases): AsyncIterable<SnapshotBatch>
   /** Number of requests sent so far. */
   readonly requests: number
@@ -101,15 +104,15 @@ export interface FeedPage {
 
 /** Reads the public log of a registry: from a node over HTTP, or from a bundle file. */
 export interface LogSource {
-  /** Whether the log is a copy, such as a bundle. A copy may be old, and may end before the stored log. */
+  /** Whether the log is a copy, such as a bundle, which may be old, and may end before the end of the stored log. */
   readonly isCopy?: boolean
-  /** Reads the page of entries after the position `since`. */
+  /** Reads a page of the entries after position `since`. */
   readPage(since: number): Promise<FeedPage>
-  /** Reads the requested blobs that the source has, in any order. The caller checks their digests. */
+  /** Reads those of the requested blobs that the source has, in any order. The caller checks their digests. */
   readBlobs(digests: readonly string[]): AsyncIterable<{ digest: string; bytes: Uint8Array }>
   /** Reads the verifier keys that the source publishes. */
   readKeys(): Promise<string[]>
-  /** Whether a skill's owner is verified at the source. Absent if the source cannot know, as a bundle. */
+  /** Whether a skill's owner is verified at the source. Absent for a source that cannot know this, such as a bundle. */
   isVerified?(fullName: string): Promise<boolean>
   /** Number of requests sent so far. */
   readonly requests: number

@@ -10,7 +10,7 @@ import type { Alarm, SyncOptions, SyncReport, Upstream } from './types.ts'
 export interface SyncOrder {
   readonly name: string
   readonly options: SyncOptions
-  /** The verifier keys to accept a bundle with, in place of the single `key` of the options. */
+  /** The verifier keys with which to accept a bundle, in place of the single `key` of the options. */
   readonly keys?: readonly string[] | undefined
   /** Aborting this signal ends the run. */
   readonly signal: AbortSignal
@@ -18,14 +18,15 @@ export interface SyncOrder {
   engine(run: Run): Promise<void>
   onAlarm(alarm: Alarm): void
   /**
-   * Whether the upstream still needs a sync, checked once this run has the lease: another node may just have synced it.
+   * Whether the upstream still needs a sync. Checked when this run has the lease, because another node may just have
+   * synced the upstream. Default: it needs one.
    */
   readonly isWanted?: ((upstream: Upstream) => boolean) | undefined
 }
 
 /**
  * Runs one sync: takes the lease, lets the engine import, and stores the report or the error. Throws `not_found`,
- * `conflict` if another run syncs the upstream or it is paused, and what the engine throws.
+ * `conflict` if another run syncs the upstream or its sync is paused, and the errors of the engine.
  */
 export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<SyncReport> {
   const { context } = parts
@@ -73,7 +74,10 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   return report
 }
 
-/** Checks whether the sync may continue after a pause, and resets what the accepted pause requires. */
+/**
+ * Throws if the sync is paused for a reason that is not accepted. Otherwise accepts the reason, and returns the
+ * upstream as it is then stored.
+ */
 async function prepareSync(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.context.database
@@ -95,8 +99,8 @@ async function prepareSync(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pic
 }
 
 /**
- * Rejects a key that would have no effect, so that the operator does not believe it was pinned. Throws
- * `invalid_request`.
+ * Rejects a key if the sync is not paused over its key: the key would have no effect, and the operator could believe
+ * that it was pinned. Throws `invalid_request`.
  */
 function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
   requireVerifierKey(key)
@@ -106,8 +110,8 @@ function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
 }
 
 /**
- * Converts an error of the engine to the one that the caller gets: a pause is stored, and an abort by the caller is not
- * a failure of the upstream.
+ * Converts an error of the engine to the error that the caller gets. If it is a pause, stores the pause. An abort by
+ * the caller does not count as a failure of the upstream.
  */
 async function handleError(run: Run, error: unknown, { onAlarm }: SyncOrder): Promise<unknown> {
   try {
@@ -145,7 +149,7 @@ function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: 
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
   return {
     report: JSON.stringify(stored),
-    // A run for a single read does not postpone the scheduled sync, which imports more.
+    // A run for a read request does not postpone the scheduled sync, which imports more.
     ...(tally.extent === 'all' && { tried_at: now }),
     ...(tally.extent !== 'some' && problem === undefined && { synced_at: now }),
   }

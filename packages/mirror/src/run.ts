@@ -8,7 +8,7 @@ import type { NetworkMode, SyncOptions, SyncProgress, SyncReport, Upstream } fro
 import type { UpstreamFetch } from './upstream-fetch.ts'
 import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 
-/** The parts of a registry that its mirror uses. */
+/** The parts of a registry that a mirror uses. */
 export interface MirrorContext extends CatalogueContext {
   /** Seals the API keys of upstreams. */
   readonly secrets: Secrets
@@ -22,10 +22,10 @@ export interface MirrorParts {
   readonly privateNames: readonly string[]
   /**
    * Opens the HTTP client of an upstream, with the mirror's limits and rate control; the caller closes it. `waitMs`:
-   * timeout of each response while a caller waits; failed requests are not retried then.
+   * the timeout of each response if a caller waits for the run. Failed requests are then not retried.
    */
   openFetch(upstream: Upstream, signal?: AbortSignal, waitMs?: number): UpstreamFetch
-  /** The decrypted API key for reading an upstream. */
+  /** The decrypted API key of the mirror for reading an upstream; undefined if it has none. */
   readCredential(upstream: Upstream): string | undefined
   readonly onError: (error: unknown) => void
 }
@@ -42,7 +42,10 @@ export interface Run {
   /** The upstream's HTTP client. It opens no socket before the first request. */
   readonly http: UpstreamFetch
   readonly tally: Tally
-  /** Whether the run uses keys that replace the stored ones, and so clears a pause about keys. */
+  /**
+   * Whether the run uses keys that replace the stored keys. If these keys verify the log, the run clears a pause about
+   * keys.
+   */
   readonly replacesKeys?: boolean
   progress(progress: Omit<SyncProgress, 'upstream'>): void
 }
@@ -58,8 +61,8 @@ export class Tally {
   bytes = 0
   refusedTotal = 0
   /**
-   * Which part of the upstream the run covers. Only `all` counts as a scheduled sync. After `public` the mirror still
-   * records how fresh its public skills are; after `some` it does not.
+   * Which part of the upstream the run covers. Only `all` counts as a scheduled sync. After `public`, as after `all`,
+   * the mirror records how fresh the public skills are; after `some`, it does not.
    */
   extent: 'all' | 'public' | 'some' = 'all'
   readonly refused: SyncReport['refused'] = []
@@ -81,7 +84,7 @@ export class Tally {
   }
 }
 
-/** Adds to one of the report's lists, up to its limit. */
+/** Adds reasons to one of the lists of the report, up to the list's limit. */
 export function addReasons(list: PathReason[], more: readonly PathReason[]): void {
   list.push(...more.slice(0, refusedShownMax - list.length))
 }
@@ -93,7 +96,7 @@ export function isPrivateName({ privateNames }: Pick<MirrorParts, 'privateNames'
 
 /**
  * Updates the upstream's row in a transaction of the run. Throws `conflict`, which rolls the transaction back, if the
- * run lost its lease or a condition does not hold. Without changes, only checks the lease and the condition.
+ * run lost its lease or a column differs from `condition`. If `changes` is empty, only checks this.
  */
 export async function updateOwn(
   trx: WriteTransaction,
@@ -125,7 +128,7 @@ type OwnColumn =
   | 'alarm'
   | 'settings'
 
-/** Throws the reason if the run was ended. */
+/** Throws the reason of the abort if the run was aborted. */
 export function requireActive({ signal, upstream }: Pick<Run, 'signal'> & { upstream: Pick<Upstream, 'name'> }): void {
   if (!signal.aborted) return
   const reason: unknown = signal.reason

@@ -1,7 +1,7 @@
 import type { Clock } from '@skillstead/core'
 import type { Upstream } from './types.ts'
 
-/** Starts syncs when they are due. */
+/** Starts the syncs of upstreams when they are due. */
 export interface Schedule {
   start(): void
   stop(): void
@@ -16,10 +16,11 @@ interface ScheduleParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Maximum interval between two polls of the table: another process may add an upstream, or sync one. */
+/** Maximum interval between two polls of the upstreams: another process may add an upstream, or sync it. */
 const pollMs = 30_000
 /**
- * If a sync cannot start because another node is running it, the upstream stays due and is tried again after this time.
+ * Minimum pause after a sync of an upstream. A sync that cannot start because another node is running it ends at once,
+ * so the upstream stays due and is tried again after this time.
  */
 const pauseMs = 1000
 
@@ -27,13 +28,14 @@ const pauseMs = 1000
 export function toNextAt({ kind, settings, triedAt, alarm }: Upstream, now: number): number | null {
   // Bundles are imported by hand.
   if (settings.everySeconds === 0 || kind === 'bundle' || alarm) return null
-  // If the clock was set back, the last attempt seems to lie in the future. The next sync must not wait for that time.
+  // If the clock was set back, the last attempt is in the future. The next sync must not wait for that time.
   return triedAt === null ? now : Math.min(triedAt, now) + settings.everySeconds * 1000
 }
 
 /**
- * Syncs each upstream when it is due. An upstream that was never synced waits for the first sync of those with a higher
- * priority, because the first upstream that has a name becomes its source. Otherwise no upstream waits for another.
+ * Syncs each upstream when it is due. An upstream that was never synced waits while an upstream with a higher priority
+ * is in its first sync, because the first upstream that has a name becomes its source. In all other cases syncs do not
+ * wait for each other.
  */
 export function createSchedule({ clock, list, sync, onError }: ScheduleParts): Schedule {
   const running = new Set<string>()
@@ -42,7 +44,7 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
   let cancel: (() => void) | undefined
   let isOn = false
 
-  /** Runs one poll after the other, so that the newest poll sets the timer. */
+  /** Starts a poll after the poll in progress, so that the newest poll sets the timer. */
   function pollAgain(): void {
     polling = polling.then(poll)
   }
@@ -59,7 +61,10 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
     if (isOn) cancel = clock.setTimer(untilNextMs, pollAgain)
   }
 
-  /** Starts all due syncs. Returns the time until the next is due, in ms; a running sync polls again at its end. */
+  /**
+   * Starts all due syncs. Returns the time until the next sync is due, in ms. When a sync ends, the upstreams are
+   * polled again.
+   */
   function beginDue(upstreams: readonly Upstream[]): number {
     const now = clock.now()
     let untilDueMs = pollMs

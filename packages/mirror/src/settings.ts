@@ -6,12 +6,12 @@ import { RegistryError, isSkillName, reservedOwners } from '@skillstead/protocol
 import type { AddOptions, MirrorMode, UpstreamKind, UpstreamSettings } from './types.ts'
 
 const everySecondsDefault = 15 * 60
-/** Default maximum age of a signed checkpoint, or of the last successful sync. */
+/** Default maximum age of a signed checkpoint, or of the last successful sync, in seconds. */
 export const maxAgeSecondsDefault = 24 * 60 * 60
 const modes: readonly MirrorMode[] = ['full', 'selected', 'pull-through']
 const secondsMax = 366 * 24 * 60 * 60
 
-/** Validates the operator's options and adds the defaults. Throws `invalid_request`. */
+/** Validates the operator's options and completes them by the defaults. Throws `invalid_request`. */
 export function toUpstreamSettings(options: AddOptions): UpstreamSettings {
   const { mode = 'full', selected = [], everySeconds = everySecondsDefault, priority = 0 } = options
   const { maxAgeSeconds = maxAgeSecondsDefault, filters = {} } = options
@@ -38,13 +38,13 @@ export function toUpstreamSettings(options: AddOptions): UpstreamSettings {
   return { mode, filters, everySeconds, priority, maxAgeSeconds, pinned: options.key !== undefined, selected }
 }
 
-/** Throws `invalid_request`. */
+/** Throws `invalid_request` for a text that cannot be the name of an upstream. */
 export function requireUpstreamName(name: string): void {
   if (!isSkillName(name))
     throw toSettingError(`'${name}' is not a valid upstream name. Use the letters a to z, digits and hyphens.`)
 }
 
-/** Throws `invalid_request`. */
+/** Throws `invalid_request` for a text that is not a verifier key. */
 export function requireVerifierKey(key: string): void {
   try {
     parseVerifierKey(key)
@@ -55,8 +55,8 @@ export function requireVerifierKey(key: string): void {
 }
 
 /**
- * Throws `invalid_request` for a key that an HTTP header cannot contain. The error of `Headers` would quote the whole
- * key.
+ * Throws `invalid_request` for a key that an HTTP header cannot contain. Checked here, because the error of `Headers`
+ * would quote the whole key.
  */
 export function requireApiKey(key: string): void {
   if (!/^[\x21-\x7e]{1,1000}$/.test(key))
@@ -81,7 +81,7 @@ export function toUpstreamLocation(kind: UpstreamKind, location: string): string
   return resolve(location)
 }
 
-/** Throws `invalid_request` for a path that does not exist: it is usually a typing error. */
+/** Throws `invalid_request` for a path that does not exist, which is usually a typing error. */
 export function requireThere(kind: UpstreamKind, location: string): void {
   if (location === '') throw toSettingError('The location is missing. Pass a URL or a path.')
   const path = toUpstreamLocation(kind, location)

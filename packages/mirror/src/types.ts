@@ -17,8 +17,8 @@ export type {
 } from './release-types.ts'
 
 /**
- * When the node contacts upstreams: to check each answer (`online`), in the background after it answered from its own
- * copy (`prefer-local`, the default), or never (`offline`: no socket is opened).
+ * When the node contacts upstreams: before each answer, to check it (`online`), in the background after it answered
+ * from its own copy (`prefer-local`, the default), or never (`offline`: no socket is opened).
  */
 export type NetworkMode = 'online' | 'prefer-local' | 'offline'
 
@@ -29,14 +29,14 @@ export type NetworkMode = 'online' | 'prefer-local' | 'offline'
 export type UpstreamKind = 'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'
 
 /**
- * Which skills a mirror imports: all that pass the filters, only those selected by name, or only those that a caller
- * requested.
+ * Which skills a mirror imports: all that pass the filters, only those that the operator selected by name, or only
+ * those that a caller requested.
  */
 export type MirrorMode = 'full' | 'selected' | 'pull-through'
 
 /**
- * Which skills of an upstream are imported. A skill must pass every filter that is set, and match one value of each
- * list.
+ * Which skills of an upstream are imported. A skill must pass every filter that is set; it passes a list if it matches
+ * one value of the list.
  */
 export interface Filters {
   owners?: readonly string[]
@@ -57,30 +57,32 @@ export interface UpstreamSettings {
   filters: Filters
   /** Seconds between scheduled syncs. 0: the upstream is synced only on request. */
   everySeconds: number
-  /** Upstreams with a higher priority are synced first, and therefore become the source of a name that several have. */
+  /**
+   * Upstreams with a higher priority are synced first, and so become the source of a name that several upstreams have.
+   */
   priority: number
-  /** Maximum age of a signed checkpoint, in seconds; an older one pauses the sync (`freeze`). 0: no limit. */
+  /** Maximum age of a signed checkpoint, in seconds. An older checkpoint pauses the sync (`freeze`). 0: no limit. */
   maxAgeSeconds: number
-  /** Whether the operator configured the key; false: the key was trusted on first use. */
+  /** Whether the operator configured the verifier key. False: the key was trusted on first use. */
   pinned: boolean
   /** The skills that the mode `selected` imports: full or short names; `*` matches any characters. */
   selected: string[]
 }
 
-/** Why the sync of an upstream is paused until the operator decides. */
+/** The code of the reason for which the sync of an upstream is paused until the operator decides. */
 export type AlarmCode = (typeof alarmCodes)[number]
 
-/** Why the sync of an upstream is paused until an administrator decides. */
+/** The pause of the sync of an upstream, until an administrator accepts its reason. */
 export interface Alarm {
   code: AlarmCode
   /** What the mirror found, and what the operator can do. */
   message: string
   /** Milliseconds since 1970. */
   at: number
-  /** The verifier keys that the upstream offered in place of the trusted ones. */
+  /** The verifier keys that the upstream offered in place of the trusted keys. */
   keys?: string[]
   /**
-   * Whether the operator must name the key to accept: the upstream offered different keys after the operator had
+   * Whether the operator must name the key to accept, because the upstream offered other keys after the operator had
    * accepted an earlier pause.
    */
   needsKey?: boolean
@@ -102,7 +104,7 @@ export interface Upstream {
   settings: UpstreamSettings
   /** The API key for reading the upstream, encrypted. */
   credential: Uint8Array | null
-  /** The username of the API key at the upstream, as the upstream reported at the first request. */
+  /** The username of the API key's owner at the upstream, as the first request reported it. */
   account: string | null
   logOrigin: string | null
   logEpoch: number | null
@@ -126,15 +128,15 @@ export interface Upstream {
   createdAt: number
 }
 
-/** A refusal as it is stored until the refused entry or release is imported. */
+/** A stored refusal. It is deleted when the refused entry or release is imported. */
 export interface StoredRefusal extends Refusal {
   /** Milliseconds since 1970. */
   at: number
 }
 
 /**
- * The result of one sync. `head` is the position reached: the number of the newest log entry or, for an upstream without
- * a log, the number of releases read. `bytes`: transferred content. `refused` has the first 100 refusals.
+ * The result of one sync. `head` is the position reached: the number of the newest log entry or, for an upstream
+ * without a log, the number of releases read. `bytes`: transferred content. `refused` has the first 100 refusals.
  */
 export type SyncReport = MirrorReport
 
@@ -150,15 +152,17 @@ export interface SyncProgress {
 
 /** Options of `Mirror.sync`. */
 export interface SyncOptions {
-  /** Sync from the beginning: compare everything with what is stored, and import what is missing. */
+  /** Sync from the beginning: compare the whole upstream with the stored skills, and import what is missing. */
   full?: boolean
-  /** Continue although the sync hides more than one in a hundred skills. */
+  /**
+   * Continue although the sync hides more skills than allowed: 1 % of the upstream's skills, at least 5 and at most 20.
+   */
   allowRemovals?: boolean
-  /** The pause reason that the operator has checked; the sync continues from it. */
+  /** The pause reason that the operator has checked and accepts, so that the sync continues. */
   accept?: AlarmCode
-  /** The verifier key to trust and pin, with a pause reason about keys. */
+  /** The verifier key to trust and pin, if the accepted pause reason is about keys. */
   key?: string
-  /** Called while the sync runs, each time that something was imported. */
+  /** Called while the sync runs, each time that entries or skills were read or imported. */
   onProgress?(progress: SyncProgress): void
   signal?: AbortSignal
 }
@@ -170,21 +174,21 @@ export interface AddOptions extends Partial<Omit<UpstreamSettings, 'pinned'>> {
   /** A verifier key to pin: no other key is trusted. */
   key?: string
   /**
-   * Verifier keys that the upstream published, as `findUpstream` read them: trusted from the first sync on, and not
-   * pinned.
+   * Verifier keys that the upstream published, as `findUpstream` read them. They are trusted from the first sync on,
+   * but not pinned.
    */
   keysSeen?: readonly string[]
   /** The API key for reading the upstream; it is stored encrypted. */
   apiKey?: string
 }
 
-/** The settings of an upstream that can be changed. `filters` replaces all filters. */
+/** The settings of an upstream that the operator can change. `filters` replaces all filters. */
 export interface ChangeOptions extends Omit<AddOptions, 'kind' | 'keysSeen'> {
   /** The new location. */
   location?: string
 }
 
-/** The columns of an upstream that its status shows unchanged. */
+/** The columns of an upstream that its status contains unchanged. */
 export const shownColumns = [
   ...(['name', 'kind', 'settings', 'account', 'alarm', 'logOrigin', 'logEpoch', 'keys', 'staged'] as const),
   ...(['verified', 'applied', 'checkpointAt', 'triedAt', 'syncedAt'] as const),
@@ -196,19 +200,21 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
   hasApiKey: boolean
   state: 'new' | 'current' | 'behind' | 'syncing' | 'stopped'
   /**
-   * Whether an old checkpoint pauses the sync. False if checkpoints have no time: the mirror cannot detect a freeze
-   * then.
+   * Whether an old checkpoint pauses the sync. False if the checkpoints have no time or there is no maximum age: the
+   * mirror then cannot detect a freeze.
    */
   freezeChecked: boolean
   skills: number
   refused: number
   writesWaiting: number
   writesInConflict: number
-  /** The next scheduled sync; null if the upstream is synced only on request. */
+  /**
+   * When the next scheduled sync is due, in milliseconds since 1970; null if the upstream is synced only on request.
+   */
   nextAt: number | null
   /**
-   * Set while a registry without a log is only partly read: the skills and seconds that were left, and when that was
-   * estimated.
+   * Set while a registry without a log is only partly read: the number of skills that are left, the seconds that they
+   * need, and the time of this estimate.
    */
   estimate: { left: number; secondsLeft: number; at: number } | null
   lastReport: SyncReport | null
@@ -217,33 +223,36 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
 
 /** Options of a mirror. */
 export interface MirrorOptions {
-  /** Default: `prefer-local`. The registry's own outgoing requests are controlled by its option `outgoing.offline`. */
+  /**
+   * When the node contacts upstreams. Default: `prefer-local`. For other outgoing requests of the registry, see its
+   * option `outgoing.offline`.
+   */
   mode?: NetworkMode
   /** Names that are never requested from upstreams: full or short; `*` matches any characters. */
   privateNames?: string[]
-  /** Additional trusted certificates, PEM. */
+  /** Certificates to trust in addition to those of the system, PEM. */
   ca?: string[]
-  /** Proxies for requests to upstreams. Git reads them from the environment. Default: none. */
+  /** Proxies for requests to upstreams. Default: none. Git instead uses the proxies in the environment. */
   proxy?: OutgoingOptions['proxy']
   /** Called with errors of background work. */
   onError?: (error: unknown) => void
   /** Called each time the sync of an upstream pauses, with the reason. */
   onAlarm?: (upstream: string, alarm: Alarm) => void
-  /** Called with the report of each completed sync, scheduled ones included. */
+  /** Called with the report of each completed sync, including scheduled syncs. */
   onReport?: (report: SyncReport) => void
 }
 
 /** A mirror: it syncs skills from upstream registries into this registry. */
 export interface Mirror {
-  /** Adds an upstream. Nothing is read until its first sync. Throws `name_taken`, `invalid_request`. */
+  /** Adds an upstream. Nothing is imported before its first sync. Throws `name_taken` and `invalid_request`. */
   add(name: string, location: string, options?: AddOptions): Promise<UpstreamStatus>
   /** Lists the upstreams with their states. */
   list(): Promise<UpstreamStatus[]>
   /** Returns the state of one upstream, or of all. Throws `not_found`. */
   status(name?: string): Promise<UpstreamStatus[]>
   /**
-   * Syncs an upstream. Throws `offline`, `upstream_failed`, `upstream_timeout`, and `conflict` if another run syncs it
-   * or it is paused.
+   * Syncs an upstream. Throws `offline`, `upstream_failed`, `upstream_timeout`, and `conflict` if another run syncs the
+   * upstream or its sync is paused.
    */
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
   /**
@@ -251,15 +260,15 @@ export interface Mirror {
    * limit: 100. Throws `not_found`.
    */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>
-  /** The names of the upstreams that skills are mirrored from, by full name. Other names are left out. */
+  /** The names of the upstreams of mirrored skills, by the skill's full name. Names of other skills are left out. */
   findSources(fullNames: readonly string[]): Promise<Map<string, string>>
   /**
-   * Changes an upstream's settings; omitted settings stay. After the filters become wider, the next `full` sync imports
-   * what was skipped; narrower filters remove nothing. Throws `not_found`, `invalid_request`, and `conflict` while a
-   * sync runs.
+   * Changes an upstream's settings; omitted settings stay. After filters were widened, the next `full` sync imports the
+   * skills that they excluded before; narrowed filters remove no skills. Throws `not_found`, `invalid_request`, and
+   * `conflict` while a sync runs.
    */
   change(name: string, options: ChangeOptions): Promise<UpstreamStatus>
-  /** Removes the upstream; its skills stay. Throws `conflict` while writes for it are pending. */
+  /** Removes an upstream. Its skills stay. Throws `conflict` while writes for it are pending or in conflict. */
   remove(name: string): Promise<void>
   /** Starts the scheduled syncs. */
   start(): void

@@ -6,11 +6,14 @@ import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest 
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
 
-/** Replacements for the network and for time. Tests pass them alongside the options of a mirror, which do not declare them. */
+/**
+ * Replacements for the network and for time. Tests pass them with the options of a mirror, whose type does not declare
+ * them.
+ */
 export interface Replacements {
   /** Sends the requests in place of the HTTP client. */
   readonly fetch?: typeof fetch
-  /** Waits when an upstream asks to slow down; rejects with the signal's reason. */
+  /** Waits for as long as an upstream asks; rejects with the signal's reason. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
@@ -25,15 +28,24 @@ export interface UpstreamFetchOptions extends Replacements {
   readonly signal?: AbortSignal
   /** Maximum size of a response body after decompression. Default: 256 MiB. */
   readonly bytesMax?: number
-  /** Deadline for the start of a response, and for each further part of its body. Default: 30 s. */
+  /** Maximum time until a response starts, and between two parts of its body, in milliseconds. Default: 30 s. */
   readonly timeoutMs?: number
-  /** How often a request with a transient failure is retried. Default: 4. Use 0 if a caller waits for the response. */
+  /**
+   * Maximum number of retries of a request with a transient failure. Default: 4. Use 0 if a caller waits for the
+   * response.
+   */
   readonly retries?: number
-  /** The longest pause that a server may request; a longer one throws `rate_limited`. Default: 15 min. */
+  /**
+   * The longest pause that a server may request, in milliseconds. A longer pause throws `rate_limited`. Default: 15
+   * min.
+   */
   readonly pauseMsMax?: number
 }
 
-/** Options of `createClient` for requests through an `UpstreamFetch`, which itself retries and waits, also for minutes. */
+/**
+ * Options of `createClient` for requests through an `UpstreamFetch`: the client neither retries nor limits the time,
+ * because the `UpstreamFetch` retries itself, and may wait for minutes.
+ */
 export const patience = { retries: 0, timeoutMs: 2 ** 31 - 1 } as const
 
 const bytesMaxDefault = 256 * 1024 * 1024
@@ -41,12 +53,12 @@ const timeoutMsDefault = 30_000
 const retriesDefault = 4
 const pauseMsMaxDefault = 15 * 60_000
 const backoffMs = 250
-/** Deadline for one response with its body: otherwise, a server that sends a byte at a time would never end. */
+/** Maximum time for one response with its body: without it, a server that sends one byte at a time would never end. */
 const responseMsMax = 10 * 60_000
 const connectionsMax = 8
-/** Statuses that a retry may change. */
+/** Statuses after which a retry may succeed. */
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
-/** Paths of POST requests that only read. */
+/** Matches paths of POST requests that only read, so that they can be retried. */
 const readingPath = /\/blobs\/batch$/
 
 /** The rate limit of one kind of caller. */
@@ -55,7 +67,10 @@ interface Limiter {
   allowance: Allowance | undefined
 }
 
-/** A response with a transient status, as an error that `pRetry` retries. The last such response is returned. */
+/**
+ * A response with a transient status, as an error that `pRetry` retries. After the last retry, the response is
+ * returned.
+ */
 class TransientResponse extends Error {
   readonly response: Response
 
@@ -66,14 +81,15 @@ class TransientResponse extends Error {
 }
 
 /**
- * Sends requests to one upstream. Waits before the rate limit is used up and for as long as `Retry-After` asks, retries
- * transient failures, limits size and time, and follows redirects only to the same origin.
+ * Sends requests to one upstream. Waits before the rate limit is used up, and for as long as `Retry-After` asks.
+ * Retries transient failures, limits size and time, and follows redirects only to the same origin.
  */
 export class UpstreamFetch {
   /**
-   * A `fetch` that reads the whole body before it resolves. Throws `offline` before it opens a socket, `upstream_failed`
-   * (no response, a redirect to another host, too large, an incomplete body), `upstream_timeout`, and `rate_limited` for
-   * a pause longer than `pauseMsMax`. Every other response is returned, whatever its status.
+   * A `fetch` that reads the whole body before it resolves. Throws `offline` before it opens a socket,
+   * `upstream_failed` (no response, a redirect to another origin, a body that is too large or incomplete),
+   * `upstream_timeout`, and `rate_limited` for a pause longer than `pauseMsMax`. Every other response is returned,
+   * whatever its status.
    */
   readonly fetch: typeof fetch
   readonly #options: UpstreamFetchOptions
@@ -90,7 +106,7 @@ export class UpstreamFetch {
     this.fetch = this.within(options.bytesMax ?? bytesMaxDefault)
   }
 
-  /** The same `fetch` with another size limit. */
+  /** The same `fetch` with another maximum size of the response body. */
   within(bytesMax: number): typeof fetch {
     return (input, init = {}) => this.#retry(input, init, bytesMax)
   }
@@ -106,8 +122,8 @@ export class UpstreamFetch {
   }
 
   /**
-   * Estimates how long N more requests take, from the duration of the last ones and from the rate limit of the upstream.
-   * Requests with a key have their own rate limit.
+   * Estimates how long N more requests take, from the duration of the last requests and from the rate limit of the
+   * upstream. Requests with a key have another rate limit than requests without.
    */
   estimateSeconds(requests: number, withKey = false): number {
     const { allowance } = this.#limiters[withKey ? 'key' : 'guest']
@@ -132,7 +148,7 @@ export class UpstreamFetch {
     const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
     const once = async () => {
       const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-      // A 429 means that the server did nothing, so that even a write can be retried.
+      // After a 429, even a write can be retried, because the server has not processed the request.
       if (isReading ? transientStatuses.has(response.status) : response.status === 429)
         throw new TransientResponse(response)
       return response
@@ -162,7 +178,7 @@ export class UpstreamFetch {
     const limiter = this.#limiters[request.headers.authorization === undefined ? 'guest' : 'key']
     const pauseMs = toPauseMs(limiter.allowance, limiter.inFlight, clock.now())
     if (pauseMs > 0) await this.#pause(pauseMs, url.origin, signal)
-    // Counted before the request is sent, so that no other one takes the same last place of the allowance.
+    // Counted before the request is sent, so that no concurrent request takes the same last place of the allowance.
     limiter.inFlight += 1
     const startMs = performance.now()
     try {
@@ -172,11 +188,11 @@ export class UpstreamFetch {
       limiter.allowance = readAllowance(response.headers, clock.now()) ?? limiter.allowance
       const { status, headers } = response
       const answer = new Response(response.bytes.length > 0 ? response.bytes : null, { status, headers })
-      // Sets the URL, because errors about a response name its server.
+      // The URL is set, because errors about a response name its server.
       return Object.defineProperty(answer, 'url', { value: url.href })
     } finally {
       limiter.inFlight -= 1
-      // Recent requests count most.
+      // A moving average, in which recent requests count most.
       const ms = performance.now() - startMs
       this.#requestMs = this.#requestMs === 0 ? ms : this.#requestMs * 0.8 + ms * 0.2
     }

@@ -9,11 +9,14 @@ export interface WriteProblem {
   readonly at: number
 }
 
-/** A write for an upstream as the operator sees it. */
+/** A write for an upstream in the form that the operator sees. */
 export interface OutboxWrite {
   readonly id: string
   readonly upstream: string
-  /** The full name of the skill on this node, and its name at the upstream, which may differ. */
+  /**
+   * `subject`: the full name of the skill on this node. `subjectThere`: its full name at the upstream, which may
+   * differ.
+   */
   readonly subject: string
   readonly subjectThere: string
   readonly kind: UpstreamWriteRow['kind']
@@ -23,7 +26,7 @@ export interface OutboxWrite {
   readonly user: string | null
   readonly state: UpstreamWriteRow['state']
   readonly attempts: number
-  /** Why the write has not succeeded yet, or a note about it. */
+  /** Why the write has not succeeded yet, or a note about a write that succeeded. */
   readonly problem: WriteProblem | null
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -50,21 +53,25 @@ export interface LinkedAccount {
   readonly createdAt: number
 }
 
-/** The writes of this node that are also sent to upstreams. */
+/** The queue of local changes that are also sent to upstreams. */
 export interface MirrorOutbox {
   /** Lists writes, oldest first. */
   list(options?: ListWritesOptions): Promise<OutboxWrite[]>
-  /** Sends a write that is pending or in conflict now. Throws `not_found`, and `conflict` for a completed write. */
+  /** Sends a write that is pending or in conflict at once. Throws `not_found`, and `conflict` for a completed write. */
   retry(id: string): Promise<void>
-  /** Drops a write; later writes continue. Throws `not_found`, and `conflict` for a completed write. */
+  /**
+   * Drops a write, so that later writes of its skill continue. Throws `not_found`, and `conflict` for a completed
+   * write.
+   */
   drop(id: string): Promise<void>
   /**
-   * Publishes or forks under another name at the upstream; later writes of the skill use that name too. Throws
+   * Publishes or forks a skill under another name at the upstream; later writes of the skill use this name, too. Throws
    * `not_found`, `invalid_request`, `name_taken`, and `conflict` for a write that is completed or may have arrived.
    */
   rename(id: string, newName: string): Promise<void>
   /**
-   * Sends pending writes now, for a process that runs no outbox jobs. Writes that fail stay pending. Throws `offline`.
+   * Sends pending writes now. For a process that runs no outbox jobs. Writes that fail stay pending or are in conflict.
+   * Throws `offline`.
    */
   deliver(upstream?: string): Promise<{ delivered: number; waiting: number; inConflict: number }>
 }
@@ -76,8 +83,11 @@ export interface MirrorAccounts {
    * upstream rejects, and `conflict` if this node has no secret key.
    */
   link(user: string, upstream: string, key: string): Promise<LinkedAccount>
-  /** Deletes the key; writes that need the key stay pending until the user links a key again. Throws `not_found`. */
+  /**
+   * Deletes a user's API key for an upstream. Writes that need it stay pending until the user links a key again. Throws
+   * `not_found`.
+   */
   unlink(user: string, upstream: string): Promise<void>
-  /** Lists the linked accounts, without their keys. */
+  /** Lists the linked accounts, without their API keys. */
   list(): Promise<LinkedAccount[]>
 }

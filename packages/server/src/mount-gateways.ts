@@ -29,8 +29,8 @@ import { isKnownToCaller, reply, toRegistryError } from './replies/replies.ts'
 import { routes } from './endpoints/routes.ts'
 
 /**
- * Mounts the protocols of other ecosystems. Returns a function that stops following the catalogue. Throws a TypeError
- * for an unknown gateway.
+ * Mounts the protocols of other ecosystems. Returns a function that stops updating their lists with changes of the
+ * catalogue. Throws a TypeError for an unknown gateway.
  */
 export function mountGateways(
   app: H3,
@@ -96,10 +96,12 @@ function toGatewayEntry(
 
 const own = toOwnCall
 
-/** The memory of the bodies that gateways have read; it stays in use until the response. */
+/** The request bodies that gateways have read; each counts as memory in use until the response. */
 const bodies = new WeakMap<Call, CallInFlight>()
 
-/** The part of a node that gateways use. The calls that gateways get are the node's own. */
+/**
+ * The part of a node that gateways use. The calls that gateways get are objects of the class `Call` of this package.
+ */
 function createHost(node: NodeParts, discoveryPack: string | undefined, lists: GatewayHost['lists']): GatewayHost {
   const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
   return {
@@ -159,7 +161,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
   }
 }
 
-/** The decoded segments of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
+/** The decoded parameters of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
 function decodeParams(call: Call): Record<string, string> {
   return Object.fromEntries(
     Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeGatewaySegment(value)]),

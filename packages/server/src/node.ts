@@ -25,7 +25,7 @@ import { PageVisits } from './context/page-visits.ts'
 import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 
-/** The limit for all bodies in memory at a time; each body has its own limit too. */
+/** The limit for all request bodies in memory at a time, in addition to the limit of each body. */
 const bodyLimits: InFlightLimits = {
   callerCallsMax: Infinity,
   callsMax: Infinity,
@@ -38,7 +38,10 @@ const bodyLimits: InFlightLimits = {
 export interface RegistryNode {
   /** Handles one request; never throws. The client's address is read from srvx's `request.ip`. */
   fetch(request: Request): Promise<Response>
-  /** After this call all requests but `/healthz` get 503 `shutting_down`. */
+  /**
+   * After this call all requests get 503 `shutting_down`, except `/healthz`, `/metrics`, `/robots.txt` and public
+   * files.
+   */
   drain(): void
   /** Stops the measurements of the node; the registry stays open. */
   close(): void
@@ -59,7 +62,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
 /** A node for an HTTP server of Node. */
 export interface OpenedNode extends RegistryNode {
   readonly parts: NodeParts
-  /** The patterns of all routes; a route may be for all methods. */
+  /** The patterns of all routes. */
   readonly patterns: ReadonlySet<string>
   /** Begins to handle a request. */
   begin(request: ServerRequest): Call
@@ -68,7 +71,7 @@ export interface OpenedNode extends RegistryNode {
 }
 
 /**
- * As {@link createNode}, for a server of Node. Tests pass `queueDelayMs` alongside the options, in place of the measured
+ * As {@link createNode}, for a server of Node. Tests pass `queueDelayMs` with the options, to replace the measured
  * delay.
  */
 export function openNode(
@@ -98,7 +101,7 @@ export function openNode(
     draining: false,
   }
   context.node.attach(toNodePort(node))
-  // Invalid escapes are refused by our own code, with all headers, instead of by h3 before our code runs.
+  // Malformed escapes pass h3, which would refuse them before our code runs: our code refuses them, with all headers.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   const replyPage = mountPages(app, node, options)
@@ -152,7 +155,7 @@ function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
   return new Set(origins)
 }
 
-/** Mounts the responses to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
+/** Mounts the responses to URLs without another route: a page of the dashboard for browsers, and 404 for programs. */
 function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined): void {
   const work = (call: Call) => {
     const path = call.url?.pathname ?? '/'
@@ -174,7 +177,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     admission: 'page',
     crossOrigin: false,
     replyPage,
-    // The app of a private node leads users there after they have signed in.
+    // On a private node, the app redirects users to the page after they have signed in.
     work: (call) =>
       node.requireKey ? replyPage!(call, 200) : replyRedirect(node, call, 302, toBrowserPage(call.url!.pathname)!),
   })
@@ -184,7 +187,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     endpoint: 'sharedPage',
     admission: 'page',
     crossOrigin: false,
-    // A share link is a credential itself, also on a node that requires a key.
+    // A share link is a credential itself, even on a node that requires a key.
     personal: true,
     replyPage,
     work: (call) => answerSharedPage(node, call, replyPage),
@@ -196,7 +199,7 @@ function isApi(path: string): boolean {
   return path === apiBase || path.startsWith(`${apiBase}/`)
 }
 
-/** Whether a browser may have sent the request, or a program that looks at links: it accepts anything. */
+/** Whether a browser may have sent the request, or a program that previews links, which accepts any media type. */
 function isForBrowsers(call: Call): boolean {
   const accept = call.header('accept')?.trim() || '*/*'
   return (call.method === 'GET' || call.method === 'HEAD') && (accept === '*/*' || isForPeople(call))

@@ -24,8 +24,8 @@ export const clawhub: Gateway = (host) => {
 }
 
 /**
- * The document by which `clawhub` finds the API of a site. Guests may read the document on a private node too, because
- * a sign-in begins with it.
+ * The document in which `clawhub` finds the URL of a site's API. On a private node guests may read the document, too,
+ * because a sign-in begins with it.
  */
 function toDiscovery(host: GatewayHost): GatewayRoute[] {
   return ['clawhub', 'clawdhub'].map((name) => ({

@@ -3,14 +3,14 @@ import { requireText, readTextField } from '../body-fields.ts'
 import { answerOk, type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
-/** Routes for the caller, stars, reports, and the installs that clients announce. */
+/** Routes for the caller's account, stars, reports, and the installs that clients report. */
 export const communityRoutes: RouteTable = {
   '/api/v1/whoami': { GET: showCaller },
   '/api/v1/stars/:slug': { POST: starClawhubSkill, DELETE: unstarClawhubSkill },
   '/api/v1/skills/:slug/report': { POST: reportClawhubSkill },
   '/api/v1/skills/-/reports': { GET: listClawhubReports },
   '/api/v1/skills/-/reports/:id/triage': { POST: decideClawhubReport },
-  // Ignores announced installs, because the download of the files was already counted.
+  // Reported installs are ignored, because the download of the files was already counted.
   '/api/cli/telemetry/install': { POST: answerOk },
 }
 

@@ -21,7 +21,10 @@ async function sendSkillFile(asked: Asked) {
   return toFileAnswer(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
-/** Answers where to download the latest version. The URL names the owner and the version: programs use it unchanged. */
+/**
+ * Answers with the URL that downloads the latest version. It contains the owner and the version, because programs use
+ * it unchanged.
+ */
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {

@@ -31,7 +31,7 @@ async function searchForClient({ api, query }: Asked) {
   return toClawhubAnswer({ results: hits.map(toHit) })
 }
 
-/** The sorts of `clawhub explore` with those of the API. This registry has one count for downloads and installs. */
+/** The sort orders of the API by those of `clawhub explore`. This registry has one count for downloads and installs. */
 const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new Map([
   ['createdAt', 'recent'],
   ['downloads', 'downloads'],
@@ -39,10 +39,10 @@ const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new 
   ['rating', 'stars'],
   ['stars', 'stars'],
 ])
-/** Maximum number of catalogue pages that are read for one page of names with a prefix. */
+/** Maximum number of catalogue pages that are read for one page of skills whose names have a prefix. */
 const prefixPagesMax = 5
 
-/** GET /skills: a cursor is the number of the next page. */
+/** Answers `GET /skills`. A cursor is the number of the next page. */
 export async function listSkills({ api, query }: Asked) {
   const limit = readPageLimit(query)
   if (query.get('sort') === 'trending') {
@@ -63,7 +63,7 @@ export async function listSkills({ api, query }: Asked) {
   return toClawhubAnswer({ items: items.map(toListedSkill), nextCursor: page === 0 ? null : `${page}` })
 }
 
-/** GET /skills/:slug. */
+/** Answers `GET /skills/:slug`. */
 export async function inspectSkill(asked: Asked) {
   const skill = await asked.api.getSkill({ name: nameIn(asked) })
   return toClawhubAnswer({
@@ -90,7 +90,7 @@ async function listSkillVersions(asked: Asked) {
   })
 }
 
-/** GET /skills/:slug/versions/:version. */
+/** Answers `GET /skills/:slug/versions/:version`. */
 export async function showSkillVersion(asked: Asked) {
   const name = nameIn(asked)
   const version = await asked.api.getVersion({ name, version: asked.params.version ?? '' })
@@ -98,7 +98,7 @@ export async function showSkillVersion(asked: Asked) {
   return toClawhubAnswer({ version: toClawhubVersion(version), skill: { slug, displayName } })
 }
 
-/** `clawhub skill verify`: the result of the scan, and the record of the publication with its proof. */
+/** Answers `clawhub skill verify`: the result of the scan, and the record of the publication with its proof. */
 async function verifySkill(asked: Asked) {
   const { api, query, host, call } = asked
   const name = nameIn(asked)
@@ -131,20 +131,22 @@ async function verifySkill(asked: Asked) {
   })
 }
 
-/** The version that a query names; undefined for the latest one. The only tag is `latest`. Throws `not_found`. */
+/**
+ * The version that a query names; undefined for the latest version. Throws `not_found` for a tag other than `latest`.
+ */
 export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined
   throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)
 }
 
-/** The number of items per page. Programs ask for up to 200, and get at most the maximum of a page. */
+/** The number of items per page. Programs ask for up to 200, and get at most `limits.pageSizeMax`. */
 function readPageLimit(query: URLSearchParams): number {
   const asked = Number(query.get('limit') ?? '')
   return Number.isInteger(asked) && asked > 0 ? Math.min(asked, limits.pageSizeMax) : 25
 }
 
-/** Reads the page number from the cursor. Throws `invalid_request` for a malformed one. */
+/** Reads the page number from the cursor. Throws `invalid_request` for a malformed cursor. */
 function readPageCursor(query: URLSearchParams): number {
   const cursor = query.get('cursor')
   if (cursor === null) return 1

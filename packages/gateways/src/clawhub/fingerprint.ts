@@ -3,8 +3,8 @@ import type { SkillVersion } from '@skillstead/protocol'
 import { toSha256 } from './shapes.ts'
 
 /**
- * The hash by which `clawhub` recognizes a version in a folder: that of the sorted lines `path:sha256`. Leaves out
- * paths with a segment that begins with a dot, which `clawhub` neither publishes nor installs from.
+ * The hash by which `clawhub` recognizes a version in a folder: the hash of the sorted lines `path:sha256`. Leaves out
+ * paths with a segment that begins with a dot: `clawhub` neither publishes nor installs such files.
  */
 export function toFingerprint(files: SkillVersion['files']): string {
   const lines = files

@@ -2,7 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { mountPath, toTextFailure } from './route-table.ts'
 import type { GatewayRoute } from '../gateway.ts'
 
-/** Functions of ClawHub that have no counterpart here, and what to use instead. */
+/** Functions of ClawHub that this registry lacks, by path, and what to use instead. */
 const missing = {
   '/api/v1/skills/:slug/rename':
     'The name of a skill does not change here. Publish the skill under the new name, then deprecate this one.',
@@ -28,8 +28,8 @@ const missing = {
 } as const
 
 /**
- * The routes respond with 404, because `clawhub` repeats a request that got 501. The last route also responds to
- * unknown paths.
+ * Routes that respond with 404 and the text, because `clawhub` repeats a request that got 501. The last route also
+ * responds to unknown paths.
  */
 export const missingRoutes: readonly GatewayRoute[] = Object.entries(missing).map(([path, text]) => ({
   pattern: `${mountPath}${path}`,

@@ -55,7 +55,7 @@ async function acceptUpload({ host, call, params }: Asked) {
 
 const sha256Characters = 64
 
-/** A ticket: the announcement of an upload by a user. `endsAt` is in milliseconds since 1970. */
+/** The content of an upload's ticket, which announces the upload by a user. `endsAt` is in milliseconds since 1970. */
 interface Ticket {
   readonly userId: string
   readonly size: number
@@ -64,8 +64,8 @@ interface Ticket {
 }
 
 /**
- * The ticket contains the announcement itself, so that no node stores announcements and no caller can exhaust a
- * store of them. A ticket needs no signature: a forged one gives a user no more than a real one.
+ * Encodes a ticket. It contains the announcement itself, so that no node stores announcements and no caller can fill a
+ * store with them. A ticket needs no signature: a forged ticket gives a user no more than a real one.
  */
 function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
   return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')
@@ -80,7 +80,7 @@ function readTicket(text: string): Ticket | undefined {
   return isTicket && size <= limits.fileBytesMax ? { userId, size, sha256, endsAt } : undefined
 }
 
-/** POST /skills. */
+/** Answers `POST /skills`. */
 export async function publishUploads({ host, call, api, readFields }: Asked) {
   requireUploader(call)
   const fields = await readFields()
@@ -100,7 +100,7 @@ export async function publishUploads({ host, call, api, readFields }: Asked) {
       await drop()
       return published
     } catch (error) {
-      // After other errors `clawhub` repeats the request, so the uploads stay.
+      // After other errors `clawhub` repeats the request, so the uploads are retained.
       if (error instanceof RegistryError && error.status < 500 && error.status !== 429) await drop()
       throw error
     }
@@ -159,7 +159,7 @@ function readUploadedFiles({ files }: Fields): { path: string; storageId: string
 }
 
 /**
- * Finds the SKILL.md, whose name may have any case, as in `clawhub`. Throws `invalid_skill` if it is missing or not
+ * Finds the SKILL.md, whose name may have any case, as in `clawhub`. Throws `invalid_skill` if it is missing or is not
  * UTF-8.
  */
 function toPackage(given: readonly ArchiveFile[]) {

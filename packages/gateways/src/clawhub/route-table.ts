@@ -10,10 +10,10 @@ import {
   type Params,
 } from '../gateway.ts'
 
-/** Where the gateway is mounted: at the root its paths would collide with those of the node's own API. */
+/** Where the gateway is mounted. At the root, its paths would collide with those of the node's own API. */
 export const mountPath = '/clawhub'
 
-/** An admitted request, with what the routes need of it. */
+/** An admitted request, with everything that the routes need of it. */
 export interface Asked {
   readonly host: GatewayHost
   readonly call: GatewayCall
@@ -27,7 +27,7 @@ export interface Asked {
 export type Work = (asked: Asked) => Promise<Answer>
 
 const methods = ['GET', 'POST', 'DELETE'] as const
-/** The function that handles each method, by path below {@link mountPath}. */
+/** The functions that handle requests, by path below {@link mountPath} and by method. */
 export type RouteTable = Readonly<Record<`/${string}`, Partial<Readonly<Record<(typeof methods)[number], Work>>>>>
 
 /** Converts a table to routes below {@link mountPath}. */
@@ -61,15 +61,15 @@ export function toClawhubAnswer(value: object, status = 200): Answer {
 
 export const answerOk: Work = async () => toClawhubAnswer({ ok: true })
 
-/** Returns the calling user. Refuses guests before their body is read. Throws `unauthorized`. */
+/** Returns the calling user. Throws `unauthorized` for a guest. Called before the body is read. */
 export function requireSignedIn({ caller }: GatewayCall): UserCaller {
   if (caller.kind === 'user') return caller
   throw new RegistryError('unauthorized', 'Sign in first: clawhub login --token KEY, with an API key of this node.')
 }
 
 /**
- * Reads a field of a body as a list of strings; undefined if it is missing or null. Throws `invalid_request` for any
- * other value.
+ * Reads a field of a body as a list of strings; undefined if the field is missing or null. Throws `invalid_request` for
+ * any other value.
  */
 export function readTextList(fields: Fields, name: string): string[] | undefined {
   const value = fields[name]
@@ -79,15 +79,15 @@ export function readTextList(fields: Fields, name: string): string[] | undefined
 }
 
 /**
- * The full name of a skill: clients send its short name as `slug`, and its owner, if they know it, in the query or in
- * the body. A short name alone is resolved by the API.
+ * The full name of a skill. Clients send its short name as `slug`, and its owner, if they know it, in the query or in
+ * the body. Without an owner, the API resolves the short name.
  */
 export function toClawhubName(slug: string, owner: string | null | undefined): string {
   const handle = owner?.trim().replace(/^@+/, '').toLowerCase()
   return handle ? `${handle}/${slug.trim()}` : slug.trim()
 }
 
-/** The skill of a path, whose owner is in the query or in the body. */
+/** The name of the skill in a path. The owner, if given, is in the query or in the body. */
 export function nameIn({ params, query }: Asked, fields: Fields = {}): string {
   return toClawhubName(params.slug ?? '', query.get('ownerHandle') ?? readTextField(fields, 'ownerHandle'))
 }

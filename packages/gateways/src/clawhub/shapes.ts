@@ -5,7 +5,7 @@ export function toMs(timestamp: string): number {
   return Date.parse(timestamp)
 }
 
-/** A skill as an item of a list. */
+/** A skill in the form of an item of a list of ClawHub. */
 export function toListedSkill(skill: Skill) {
   const at = toMs(skill.publishedAt)
   return {
@@ -21,7 +21,10 @@ export function toListedSkill(skill: Skill) {
   }
 }
 
-/** A hit of a search; clients sort by its score, and the API returns hits in order. */
+/**
+ * A hit of a search. The score falls with the position, because clients sort by score and the API returns hits in
+ * order.
+ */
 export function toHit(skill: Skill, position: number) {
   return {
     score: 1 / (position + 1),
@@ -36,7 +39,7 @@ export function toHit(skill: Skill, position: number) {
   }
 }
 
-/** A skill as `clawhub inspect` shows it. */
+/** A skill in the form that `clawhub inspect` shows. */
 export function toClawhubSkill(skill: SkillDetails) {
   return {
     slug: skill.name,
@@ -50,7 +53,7 @@ export function toClawhubSkill(skill: SkillDetails) {
   }
 }
 
-/** The latest version; null if the skill has none, or none is offered. */
+/** The latest version; null if the skill has no version that is offered. */
 export function toLatest({ latestVersion, versions }: SkillDetails) {
   const latest = versions.find(({ version }) => version === latestVersion)
   return latest ? toClawhubVersionSummary(latest) : null
@@ -60,12 +63,12 @@ export function toClawhubVersionSummary(version: Pick<SkillVersion, 'version' | 
   return { version: version.version, createdAt: toMs(version.publishedAt), changelog: version.changelog }
 }
 
-/** A version with its files and the result of its scan. */
+/** A version in the form of ClawHub, with its files and the result of its scan. */
 export function toClawhubVersion(version: SkillVersion) {
   const { security } = version
   return {
     ...toClawhubVersionSummary(version),
-    // `clawhub` accepts only the license of ClawHub or none.
+    // Null, because `clawhub` accepts only the license of ClawHub or null.
     license: null,
     files: version.files.map(({ path, size, digest }) => ({ path, size, sha256: toSha256(digest) })),
     security: security && {

@@ -31,14 +31,14 @@ async function acceptOffer(asked: Asked) {
   return toClawhubAnswer({ ok: true, skillSlug: name })
 }
 
-/** The owner's cancellation and the receiver's rejection are the same operation. */
+/** Ends an offer. Cancellation by the owner and rejection by the receiver are the same operation here. */
 async function endTransfer(asked: Asked) {
   const name = nameIn(asked)
   await asked.api.cancelTransfer({ name })
   return toClawhubAnswer({ ok: true, skillSlug: toShortName(name) })
 }
 
-/** Offers do not expire here, but `clawhub` requires a time of expiry. */
+/** The shown validity of an offer. Offers do not expire here, but `clawhub` requires a time of expiry. */
 const shownMs = 365 * 86_400_000
 
 function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {

@@ -13,7 +13,7 @@ export async function* readListedVersions(api: RegistryApi, name: string): Async
   }
 }
 
-/** All versions of a skill, highest first. Throws `conflict` if there are too many for one request. */
+/** All versions of a skill, highest first. Throws `conflict` if there are more than {@link versionsMax}. */
 export async function readAllVersions(api: RegistryApi, name: string): Promise<SkillVersion[]> {
   const { total } = await api.listVersions({ name, limit: 1 })
   if (total > versionsMax) {

@@ -3,14 +3,18 @@ import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-ta
 import { readAllVersions } from './version-list.ts'
 
 /**
- * Routes that undo a deletion. A deletion by `clawhub` only yanks versions, because the API's own deletion is final.
+ * Routes that restore deleted skills and versions. `clawhub` can restore them because its deletions only yank versions;
+ * a deletion by the API of the node is final.
  */
 export const withdrawRoutes: RouteTable = {
   '/api/v1/skills/:slug/undelete': { POST: undeleteSkill },
   '/api/v1/skills/:slug/versions/:version/restore': { POST: restoreVersion },
 }
 
-/** DELETE /skills/:slug: yanks every version, the highest last, so that the latest stays until the end. */
+/**
+ * Answers `DELETE /skills/:slug`: yanks every version, the highest last, so that the latest version stays until the
+ * end.
+ */
 export async function deleteClawhubSkill(asked: Asked) {
   const { api } = asked
   const name = nameIn(asked, await asked.readFields())
@@ -19,7 +23,7 @@ export async function deleteClawhubSkill(asked: Asked) {
 }
 
 /**
- * Restores every yanked version, also one that was yanked before the deletion. A version that was quarantined after the
+ * Restores every yanked version, even if it was yanked before the deletion. A version that was quarantined after the
  * deletion stays yanked.
  */
 async function undeleteSkill(asked: Asked) {
@@ -28,7 +32,7 @@ async function undeleteSkill(asked: Asked) {
   const versions = await readSomeVersions(api, name)
   const yanked = versions.filter((version) => version.yanked)
   const failures: RegistryError[] = []
-  // If no version is yanked, the call only checks that the caller may restore versions.
+  // If no version is yanked, restoring one only checks that the caller may do so.
   const restored = yanked.length > 0 ? yanked : versions.slice(0, 1)
   for (const { version } of restored) {
     try {
@@ -42,7 +46,7 @@ async function undeleteSkill(asked: Asked) {
   return toClawhubAnswer({ ok: true })
 }
 
-/** DELETE /skills/:slug/versions/:version. */
+/** Answers `DELETE /skills/:slug/versions/:version`. */
 export async function deleteVersion(asked: Asked) {
   const name = nameIn(asked, await asked.readFields())
   await asked.api.yankVersion({ name, version: asked.params.version ?? '' })

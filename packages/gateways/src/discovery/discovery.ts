@@ -9,12 +9,12 @@ import { readDiscoveryIndex } from './artifact-index.ts'
 import { findIndexedFile, readFileIndex } from './file-index.ts'
 import { answerSkillSearch } from './find-skills.ts'
 
-/** The paths where installers look for an index of version 0.2.0, and of version 0.1. */
+/** The folders where installers look for an index: of version 0.2.0 (`folder`), and of version 0.1 (`fileFolder`). */
 const folder = '/.well-known/agent-skills'
 const fileFolder = '/.well-known/skills'
 
 /**
- * The addresses that installers of agent skills use: skill indexes of two versions at every scope, the files that they
+ * The routes for installers of agent skills: skill indexes of two versions at every scope, the files that the indexes
  * list, and the search of `skills find`.
  */
 export function discovery(host: GatewayHost): GatewayRoute[] {
@@ -69,7 +69,7 @@ function toIndexParts(index: { readonly skills: readonly unknown[] }): ListParts
   return { value: index, hasSeveralSkills: index.skills.length > 1 }
 }
 
-/** Version 0.1: an index of skills with the paths of their files, which have an address each. */
+/** Version 0.1: an index of skills with the paths of their files. Each file has its own URL. */
 function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): GatewayRoute[] {
   const { context } = host
   return [

@@ -20,12 +20,12 @@ interface FileIndex {
   readonly skills: readonly { readonly name: string; readonly description: string; readonly files: readonly string[] }[]
 }
 
-/** Limits the size of an index to about 2 MB; other skills of a scope can be requested by name. */
+/** Maximum number of files in an index, which limits it to about 2 MB. Skills beyond it can be requested by name. */
 const listedFilesMax = 20_000
-/** Number of skills whose files are read between two checks of the limit. */
+/** Number of skills whose files are read at a time, before `listedFilesMax` is checked again. */
 const batchSkills = 20
 
-/** The index of a scope with the paths of all files. Throws `not_found` if it would be empty. */
+/** The index of a scope with the paths of all files. Throws `not_found` if the index would be empty. */
 export function readFileIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<FileIndex> {
   return countAndAnswer(context, async () => {
     const indexed = await readIndexed(context, scope, caller)
@@ -52,12 +52,12 @@ async function withFiles(context: CatalogueContext, indexed: readonly Indexed[])
     .filter((skill) => skill.files.every(isListable))
 }
 
-/** Installers refuse a whole index because of one path with `..`, even inside a file name. */
+/** Whether an index may list a path: installers refuse a whole index because of one `..`, even inside a file name. */
 function isListable(path: string): boolean {
   return !path.includes('..')
 }
 
-/** Finds a file of a skill in a {@link readFileIndex}. Only reading SKILL.md counts as a download. */
+/** Finds a file that the index of {@link readFileIndex} lists. Only reading SKILL.md counts as a download. */
 export function findIndexedFile(
   context: CatalogueContext,
   { scope, name, path }: { readonly scope: DiscoveryScope; readonly name: string; readonly path: string },

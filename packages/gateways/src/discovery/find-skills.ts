@@ -2,7 +2,7 @@ import { type SearchResult, toShortName } from '@skillstead/protocol'
 import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost } from '../gateway.ts'
 
 /**
- * GET /api/search with `q`, `limit`, `owner`: the catalogue's search, in the format of `skills find`
+ * Answers `GET /api/search` with `q`, `limit` and `owner`: the catalogue's search, in the format of `skills find`
  * (`SKILLS_API_URL`).
  */
 export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
@@ -10,7 +10,7 @@ export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): P
   const address = host.addressOf(call)
   const skills = result.skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    // The program `skills` installs by the name in SKILL.md, which has no owner.
+    // The program `skills` installs a skill by its name in SKILL.md, which has no owner.
     skillId: toShortName(fullName),
     name: toShortName(fullName),
     installs: downloads,

@@ -4,15 +4,18 @@ import { findHead, mainRef, type Repository } from './repository.ts'
 /** Versions of git's wire protocol; the header `Git-Protocol` selects one. */
 export type ProtocolVersion = 0 | 1 | 2
 
-/** The name of the server: the same on every node, so that the responses of nodes with different versions are equal. */
+/**
+ * The server's name in git's protocol. The same on every node, so that nodes of different versions respond with equal
+ * bytes.
+ */
 const agent = 'agent=skillstead'
 
-/** Capabilities of versions 0 and 1. */
+/** Capabilities of the server in versions 0 and 1 of the protocol. */
 const capabilities =
   'multi_ack multi_ack_detailed no-done side-band side-band-64k no-progress thin-pack ofs-delta include-tag shallow ' +
   'deepen-since deepen-not deepen-relative allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1'
 
-/** The version that a client asks for: the highest known one of a list such as `version=2:other`. */
+/** The protocol version that a client asks for: the highest known version of a list such as `version=2:other`. */
 export function readProtocolVersion(header: string | null): ProtocolVersion {
   const keys = new Set((header ?? '').split(':'))
   if (keys.has('version=2')) return 2
@@ -29,7 +32,7 @@ export function toAdvertisement(repository: Repository, version: ProtocolVersion
   const symref = head === undefined ? [] : [`symref=HEAD:${mainRef}`]
   const offered = [capabilities, ...symref, agent].join(' ')
   const lines = toRefLines(repository)
-  // A repository without references has one line for the capabilities.
+  // A repository without references has one line for the capabilities instead.
   const [first = `${'0'.repeat(40)} capabilities^{}`, ...others] = lines
   return Buffer.concat([
     toPacket('# service=git-upload-pack\n'),

@@ -1,11 +1,12 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 
 /**
- * Runs a limited number of tasks of each caller at a time; further ones wait. All tasks share the slices of the event
- * loop in turn: without the limit, a caller with a hundred clones would have a hundred times the share of another.
+ * Runs a limited number of tasks of each caller at a time; further tasks wait. All running tasks share the slices of
+ * the event loop in turn: without the limit, a caller with a hundred clones would get a hundred times the share of a
+ * caller with one.
  */
 export interface CallerTurns {
-  /** Throws the reason of the signal if the client is gone when its turn comes. */
+  /** Runs `work` when it is its turn. Throws the reason of the signal if the client is gone by then. */
   take<Result>(caller: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
 }
 

@@ -1,6 +1,6 @@
 /** Collects the instructions that make an object from its base (gitformat-pack). */
 export interface DeltaWriter {
-  /** Adds an instruction: the next `bytes` bytes of the object are those of the base from offset `at`. */
+  /** Adds an instruction: the next `bytes` bytes of the object are those that the base has from offset `at` on. */
   copy(at: number, bytes: number): void
   /** Adds an instruction: the next bytes of the object are `bytes`. */
   insert(bytes: Uint8Array): void
@@ -10,7 +10,7 @@ export interface DeltaWriter {
   end(baseBytes: number, targetBytes: number): Buffer
 }
 
-/** Maximum size of a copy instruction, as in git: not every client understands a size of three bytes. */
+/** Maximum size of a copy instruction, as in git: some clients do not understand a size of three bytes. */
 const copyBytesMax = 0xff_ff
 const insertBytesMax = 127
 
@@ -65,7 +65,7 @@ function toCopy(at: number, bytes: number): Buffer {
   return Buffer.from(instruction)
 }
 
-/** Encodes a size with seven bits per byte, lowest first. */
+/** Encodes a size with seven bits per byte, the lowest bits first. */
 function encodeDeltaSize(value: number): Buffer {
   const size: number[] = []
   let rest = value

@@ -3,25 +3,28 @@ import { createDeltaWriter } from './deltas.ts'
 import { createSortedParts, type SortedParts } from './sorted-parts.ts'
 
 /**
- * The form of a tree or file that is generated from items: a part for each item, and the bytes before and after the
- * parts.
+ * The form of a tree or file that is generated from items: one part per item, in the order of the keys, between two
+ * frames.
  */
 export interface TextForm<Item> {
   readonly kind: 'tree' | 'blob'
-  /** The bytes before and after the parts, for the current items. */
+  /** The bytes before the first and after the last part, for the current items. */
   toFrames(): readonly [before: Uint8Array, after: Uint8Array]
-  /** The key by which parts are ordered. A later item with the same key replaces the part. */
+  /** The key by which parts are ordered. The part of a later item with the same key replaces the part. */
   toKey(item: Item): string
   toPart(item: Item): Uint8Array
 }
 
-/** A generated tree or file, which changes by one item after another. */
+/** A generated tree or file to which items are added one by one. */
 export interface GeneratedText<Item> {
   /** Adds or replaces an item. */
   put(item: Item): void
   /** The id and size of the object with all items so far. */
   toHash(): TextHash
-  /** Adds or replaces an item. Returns the new object, and the delta that makes it from the previous one. */
+  /**
+   * Adds or replaces an item. Returns the id and size of the new object, and the delta that makes it from the previous
+   * object.
+   */
   change(item: Item): TextHash & { readonly delta: Uint8Array }
   toBytes(): Uint8Array
 }
@@ -32,7 +35,10 @@ interface TextHash {
 }
 
 export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
-  /** The parts of items that were put before the first use: inserting them one by one would take longer. */
+  /**
+   * The parts of items that were put before the first use. They are sorted at once: inserting them one by one would
+   * take longer.
+   */
   const first = new Map<string, Uint8Array>()
   let opened: SortedParts | undefined
   const open = () => (opened ??= createSortedParts(first))

@@ -19,10 +19,13 @@ export interface TreeEntry {
   readonly kind?: 'file' | 'executable' | 'tree'
 }
 
-/** Who made a commit or tag. Only names of the registry, without characters that git uses as separators. */
+/**
+ * The author of a commit or tag. Contains only names of the registry, which lack the characters that git uses as
+ * separators.
+ */
 export interface Signature {
   readonly name: string
-  /** Milliseconds since 1970. */
+  /** The time of the commit or tag, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -48,12 +51,12 @@ export function toUnixSeconds({ at }: Signature): number {
   return Math.max(0, Math.floor(at / 1000))
 }
 
-/** The author of a commit or tag with its time. The mail address never receives mail (RFC 2606). */
+/** The author of a commit or tag with its time, as git writes them. The mail address never receives mail (RFC 2606). */
 function toSignature(by: Signature): string {
   return `${by.name} <${by.name}@users.noreply.invalid> ${toUnixSeconds(by)} +0000`
 }
 
-/** Adds a file to a tree. */
+/** Adds a file to the root of a tree. */
 export function addToTree({ bytes }: GitObject, { path, id }: TreeEntry): GitObject {
   const tree = Buffer.from(bytes)
   const name = Buffer.from(path)
@@ -73,7 +76,7 @@ interface Folder {
   readonly children: Map<string, { readonly mode: string; readonly id: string } | Folder>
 }
 
-/** The trees of all folders, root last. */
+/** The tree objects of all folders that contain the entries, the root last. */
 export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
   const root: Folder = { children: new Map() }
   for (const { path, id, kind = 'file' } of entries) {

@@ -42,9 +42,9 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
-  /** The queue for the work before a response begins. */
+  /** The queue, per caller, of the work before a response begins. */
   readonly turns: CallerTurns
-  /** The repositories whose references callers have read: that request was charged for the whole clone. */
+  /** The repositories whose references callers have read recently. That request was charged for the whole clone. */
   readonly advertised: Advertised
   /** The packs that are being made or sent. */
   readonly sent: PacksSent
@@ -97,7 +97,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
   ])
 }
 
-/** `GET info/refs`: the capabilities and, before version 2, the references. */
+/** Answers `GET info/refs`: the capabilities and, in versions 0 and 1 of the protocol, the references. */
 async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const service = call.url?.searchParams.get('service')
   if (service === 'git-receive-pack') return refuseGitPush()
@@ -116,16 +116,16 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
   } catch (error) {
     if (call.request.signal.aborted) return nothing
     if (!(error instanceof SkillMoved)) throw error
-    // Git continues at the address to which this request is redirected.
+    // After this redirect, git sends the next requests of the fetch to the new URL, too.
     const location = `${parts.host.publicPath}/git/${error.fullName}.git/info/refs?service=git-upload-pack`
     return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
   }
 }
 
-/** The references depend on the requested version of the protocol. */
+/** The response depends on the requested version of the protocol. */
 const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
 
-/** `POST git-upload-pack`. */
+/** Answers `POST git-upload-pack`. */
 async function answerPack(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const { host } = parts
   const { signal } = call.request
@@ -149,33 +149,33 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
     }
   } catch (error) {
     if (error instanceof GitError) return toPackAnswer(toErrorPacket(error.message))
-    // Git follows no redirects between the requests of a fetch.
+    // An error in place of a redirect, which git does not follow in this request of a fetch.
     if (error instanceof SkillMoved) return toPackAnswer(toErrorPacket(`${error.message} Fetch again.`))
     if (signal.aborted) return nothing
     throw error
   }
 }
 
-/** The answer if the client is gone. */
+/** The answer to a request whose client is gone. */
 const nothing = toPackAnswer(Buffer.alloc(0))
 
 function toPackAnswer(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
 }
 
-/** How many repositories are read and packs are planned for one caller at a time. */
+/** The maximum number of a caller's tasks that run at a time: reading a repository, or planning a pack. */
 const turnsMax = 2
 
 function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => Promise<Result>): Promise<Result> {
   return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
-/** Time limit for sending a pack: otherwise clients that read a few bytes at a time would hold packs for hours. */
+/**
+ * Time limit for sending a pack: without it, clients that read a few bytes at a time would keep packs open for hours.
+ */
 const sendingMs = 30 * 60_000
 
-/**
- * Counts a pack as being sent until the returned function is called. After its time limit, the connection is closed.
- */
+/** Counts a pack as being sent until the returned function is called. Closes the connection after the time limit. */
 function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
   const end = sent.begin(host.limitKeyOf(call))
   const timer = setTimeout(() => host.hangUp(call), sendingMs)
@@ -187,7 +187,8 @@ function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
 }
 
 /**
- * Charges a pack, and counts a download if it has the latest version. No file is read before the client reads the pack.
+ * Plans a pack, charges it, and counts a download if it contains the latest version. Returns a stream that reads the
+ * files when the client reads the pack.
  */
 async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
   const { host, entries, trees } = parts
@@ -204,7 +205,7 @@ async function spendPack(host: GatewayHost, call: GatewayCall, bytes: number): P
     await host.spendBytes(call, bytes)
   } catch (error) {
     if (!isRegistryError(error, 'rate_limited')) throw error
-    // Waiting does not help if the pack is larger than the allowance.
+    // The advice is needed because waiting does not help if the pack is larger than the allowance.
     const size = `The pack has ${Math.ceil(bytes / 2 ** 20)} MiB. If it is refused again, fetch less at once: --depth 1.`
     const { message, retryAfterSeconds } = error
     throw new RegistryError('rate_limited', `${message} ${size}`, { retryAfterSeconds, cause: error })
@@ -220,14 +221,16 @@ function toCharge(host: GatewayHost, call: GatewayCall): ChargeVersions {
   return (versions) => host.spendBytes(call, versions * versionBytes)
 }
 
-/** The text for an error while a pack is sent; unknown errors disclose nothing. */
+/**
+ * The text for a client whose pack fails while it is sent; for unknown errors, it discloses nothing about the cause.
+ */
 function toGitErrorText(host: GatewayHost, call: GatewayCall, error: unknown): string {
   if (error instanceof GitError) return error.message
   if (!call.request.signal.aborted) host.failed(call, error)
   return `The node failed to send the pack. It logged the error with the request id ${call.requestId}.`
 }
 
-/** Parses the path of a repository, with or without `.git`, as other servers do. */
+/** Parses the path of a repository, with or without `.git`, both of which other git servers accept. */
 function parseRepositoryAddress({ owner, repository = '' }: Params): Address {
   const name = repository.replace(/\.git$/, '')
   if (owner === undefined) return { of: 'owner', owner: name }
@@ -240,13 +243,13 @@ function toGitEndpoint(params: Params) {
 }
 
 /**
- * Finds a repository. A guest gets the same error for one that does not exist and one that guests may not read: git
- * then asks for a password.
+ * Finds a repository. A guest gets the same error for a repository that does not exist and for one that guests may not
+ * read: git then asks for a password.
  */
 async function findRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host } = parts
   try {
-    // Waiting for upstreams takes no turn.
+    // Only the reading itself takes a turn of the caller, not the waiting for upstreams.
     const read = () => inTurn(parts, call, () => findGitRepository(parts, call, address))
     return await throughUpstreams(host, call, toPageRead(address), read)
   } catch (error) {
@@ -287,7 +290,7 @@ function refuseDumb(): never {
   )
 }
 
-/** Git prints plain text as lines that start with `remote:`. */
+/** Converts an error to plain text, which git prints as lines that start with `remote:`. */
 function toGitFailure({ status, message }: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   const hint = 'Any user name; the password is an API key or the token of a share link.'
   const text = status === 401 ? `${message}\n${hint}\n` : `${message}\n`

@@ -10,29 +10,32 @@ import type { PackObject, StoredBlob } from './repository.ts'
 export interface BlobSource {
   /** Yields the bytes of stored files by digest. */
   read(blobs: readonly StoredBlob[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
-  /** A part of a file as it is stored: raw deflate (RFC 1951), or not compressed. */
+  /** Reads a part of a file in its stored form: raw deflate (RFC 1951), or not compressed. */
   readPart(digest: string, part: { from: number; bytesMax: number }): Promise<BlobPart>
 }
 
-/** Objects between two readings of the clock: one costs as much as reading a cached object. */
+/** Number of objects between two readings of the clock: a reading costs as much as reading one cached object. */
 const objectsPerCheck = 16
 /** Maximum size of the cache of compressed objects, which all responses share. */
 const cacheBytesMax = 64 * 1024 * 1024
-/** From this size on, a file is sent in parts as it is stored. */
+/** Minimum size of a file that is sent in parts, in the form in which it is stored. */
 const largeBytesMin = 256 * 1024
 const partBytesMax = 256 * 1024
 /** Maximum size of the cache of parts of large files. */
 const partsBytesMax = 48 * 1024 * 1024
 const checksumsMax = 10_000
-/** Limits of the stored files that are read at once. */
+/** Maximum size and number of the stored files that are read at once. */
 const batchBytesMax = 256 * 1024
 const batchFilesMax = 64
-/** From this size on, compression runs in another thread. */
+/** Minimum size of an object that is compressed in another thread. */
 const threadBytesMin = 64 * 1024
 
 /** Minimum chunk size of zlib. */
 const chunkBytesMin = 64
-/** Options for small objects: most of the cost of compressing them is the memory for the state of zlib. */
+/**
+ * Objects up to this size are compressed with `smallOptions`: for them, the memory for the state of zlib is most of the
+ * cost.
+ */
 const smallBytesMax = 1024
 const smallOptions = { windowBits: 10, memLevel: 4 }
 
@@ -46,7 +49,10 @@ export class PackEntries {
     sizeCalculation: (bytes) => bytes.length + overheadBytes,
   })
   readonly #large: LargeEntries
-  /** Responses that need the same objects at the same time wait for the response that reads these objects. */
+  /**
+   * At most two batches are read at a time. A response that waits for its turn then finds objects that another one has
+   * read.
+   */
   readonly #inTurn = pLimit(2)
 
   constructor(source: BlobSource) {
@@ -55,8 +61,8 @@ export class PackEntries {
   }
 
   /**
-   * The entries of objects, in order; large ones in parts, so that a client that reads slowly occupies only one part.
-   * Throws the reason of the signal if the client is gone.
+   * The entries of objects, in order. The entry of a large file comes in parts, so that a client that reads slowly
+   * occupies the memory of only one part. Throws the reason of the signal if the client is gone.
    */
   async *read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     let loaded = new Map<string, Uint8Array>()
@@ -76,7 +82,7 @@ export class PackEntries {
     }
   }
 
-  /** Makes the entry of an object that is not stored. */
+  /** Makes the entry of an object in memory or of a generated object. Undefined for a stored file. */
   async #toEntry(object: PackObject): Promise<Uint8Array | undefined> {
     if ('digest' in object) return undefined
     const bytes = 'toBytes' in object ? await object.toBytes() : object.bytes
@@ -86,7 +92,7 @@ export class PackEntries {
     return entry
   }
 
-  /** The entries of a batch, by id. */
+  /** Reads the entries of a batch of stored files; returns them by id. */
   #load(blobs: readonly StoredBlob[]): Promise<Map<string, Uint8Array>> {
     return this.#inTurn(async () => {
       const entries = new Map<string, Uint8Array>()
@@ -109,14 +115,14 @@ export class PackEntries {
   }
 }
 
-/** Entries of large files, in parts as they are stored. */
+/** Entries of large files, whose parts are sent in the form in which they are stored. */
 class LargeEntries {
   readonly #source: BlobSource
   readonly #parts = new LRUCache<string, BlobPart>({
     maxSize: partsBytesMax,
     sizeCalculation: ({ bytes }) => bytes.length + overheadBytes,
   })
-  /** The checksums of files, by digest. */
+  /** The checksums that end the entries, by digest of the file. */
   readonly #checksums = new LRUCache<string, Uint8Array>({ max: checksumsMax })
   readonly #inTurn = pLimit(1)
 
@@ -124,7 +130,9 @@ class LargeEntries {
     this.#source = source
   }
 
-  /** The entry of a file. Only one part of the file is in use at a time; others are read again if necessary. */
+  /**
+   * The entry of a file, in parts. Only one part is in memory at a time; a part that the cache evicts is read again.
+   */
   async *read(blob: StoredBlob): AsyncGenerator<Uint8Array> {
     const checksum = this.#checksums.get(blob.digest) ?? (await this.#readChecksum(blob))
     yield Buffer.concat([toEntryHeader('blob', blob.size), streamHead])
@@ -137,14 +145,14 @@ class LargeEntries {
     yield checksum
   }
 
-  /** Reads or computes the checksum that ends a zlib stream (RFC 1950) with the content of a file. */
+  /** The checksum of a file's content, which ends a zlib stream (RFC 1950). Computed at the first use. */
   #readChecksum(blob: StoredBlob): Promise<Uint8Array> {
     return this.#inTurn(async () => {
       const known = this.#checksums.get(blob.digest)
       if (known) return known
       let checksum: Uint8Array = Buffer.alloc(0)
       for await (const [, bytes] of this.#source.read([blob])) {
-        // Another thread computes the checksum, of a stream without compression.
+        // Compresses with level 0 only to get the checksum, which another thread computes this way.
         const stream = await deflateInThread(bytes, { level: 0, chunkSize: bytes.length })
         checksum = Buffer.copyBytesFrom(stream, stream.length - checksumBytes)
         this.#checksums.set(blob.digest, checksum)
@@ -168,7 +176,7 @@ function toObjectKey(object: PackObject): string {
 /** Memory of a cached entry in addition to its bytes. */
 const overheadBytes = 200
 
-/** The next batch of stored files, from the index `from` on. */
+/** The next stored files to read at once, from the index `from` on. */
 function toBatch(objects: readonly PackObject[], from: number): StoredBlob[] {
   const batch: StoredBlob[] = []
   let bytes = 0
@@ -194,7 +202,10 @@ const streamHead = Buffer.of(0x78, 0x01)
 const checksumBytes = 4
 const blockBytesMax = 0xff_ff
 
-/** Blocks without compression (RFC 1951, section 3.2.4). */
+/**
+ * Encodes bytes as deflate blocks without compression (RFC 1951, section 3.2.4). `areLast`: whether they end the
+ * stream.
+ */
 function* toStoredBlocks(bytes: Uint8Array, areLast: boolean): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += blockBytesMax) {
     const block = bytes.subarray(at, at + blockBytesMax)
@@ -207,12 +218,12 @@ function* toStoredBlocks(bytes: Uint8Array, areLast: boolean): Generator<Uint8Ar
   }
 }
 
-/** Numbers of kinds in packs. The base of a delta is named by its id. */
+/** Numbers of the kinds of entries in packs. A `delta` names its base by id. */
 const entryKinds = { ...objectKinds, delta: 7 } as const
 
 /**
- * The start of an entry, before the compressed bytes: the kind in three bits, and the size in 4 and then 7 bits per
- * byte, lowest first; for a delta, then the id of its base.
+ * The start of an entry, before the compressed bytes: the kind in three bits, and the size in 4 bits and then 7 bits
+ * per byte, the lowest first. For a delta, the id of its base follows.
  */
 function toEntryHeader(kind: keyof typeof entryKinds, size: number, base = ''): Uint8Array {
   const header: number[] = []
@@ -229,7 +240,8 @@ const idBytes = 20
 const offsetDeltaKind = 6
 
 /**
- * Converts the entry of a delta to one that names its base by the bytes between the starts of both entries, not by id.
+ * Converts the entry of a delta that names its base by id to one that names it by `distance`, the number of bytes
+ * between the starts of both entries.
  */
 export function toOffsetDelta(entry: Uint8Array, distance: number): Uint8Array {
   const headBytes = entry.findIndex((byte) => byte < 128) + 1
@@ -239,7 +251,7 @@ export function toOffsetDelta(entry: Uint8Array, distance: number): Uint8Array {
 }
 
 /**
- * Encodes a distance: seven bits per byte, highest first; each further byte stands for at least one (gitformat-pack,
+ * Encodes a distance with seven bits per byte, the highest first. Each byte after the first adds one (gitformat-pack,
  * "offset encoding").
  */
 function toDistance(distance: number): Buffer {

@@ -6,30 +6,33 @@ import type { Commit, CommitVersion, PackObject } from './repository.ts'
 import type { Selection } from './select-commits.ts'
 import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
-/** Maximum length of a chain of deltas: a longer one would cost clients much to read its last object. */
+/** Maximum length of a chain of deltas: with a longer chain, its last object would cost clients much to read. */
 const deltaDepthMax = 64
-/** The same for clients that read no offsets: go-git 5.4 finds a base by its id only among whole objects. */
+/**
+ * Maximum length of a chain for clients that do not read offsets: go-git 5.4 finds a base by its id only among whole
+ * objects.
+ */
 const idDeltaDepthMax = 1
 
 /**
- * The content of a pack. It takes little memory, because the objects of versions are listed again while the pack is
- * sent.
+ * The content of a pack. The plan takes little memory, because the objects of versions are listed again while the pack
+ * is sent.
  */
 export interface PackPlan {
   /** Commits, tags and generated trees and files. */
   readonly objects: readonly PackObject[]
-  /** Whether deltas name a base in the pack by its offset. */
+  /** Whether deltas name a base in the pack by its offset instead of its id. */
   readonly hasOffsets: boolean
   /** The versions whose trees and blobs follow `objects`. */
   readonly versions: readonly PlannedVersion[]
   readonly count: number
-  /** Bytes of the files, objects and deltas before compression. */
+  /** Total size of the files, objects and deltas before compression. */
   readonly bytes: number
 }
 
 interface PlannedVersion {
   readonly version: CommitVersion
-  /** For each object of the version, whether the pack takes it from this version. */
+  /** For each object of the version, 1 if the pack contains it because of this version. */
   readonly isSent: Uint8Array
 }
 
@@ -44,8 +47,8 @@ interface Planning {
 
 /**
  * Lists the objects of a selection, each once: commits and tags, the generated trees and files, then the trees and
- * blobs of versions that the client lacks. The base of a delta comes before the delta; only with `isThin` may it be an
- * object that the client has. A version is charged and listed once, however many commits have it.
+ * blobs of versions that the client lacks. The base of a delta comes before the delta; with `isThin`, the base may
+ * instead be an object that the client has. A version is charged and listed once, however many commits contain it.
  */
 export async function planPack(selection: Selection, planning: Planning): Promise<PackPlan> {
   const { readContent, charge, signal } = planning
@@ -105,7 +108,7 @@ async function listTexts(
   for (const { object } of [...commits, ...tags]) objects.set(object.id, object)
   const depths = new Map<string, number>()
   const depthMax = readsOffsets ? deltaDepthMax : idDeltaDepthMax
-  // The oldest commit is the last.
+  // The commits are sorted newest first; the base of a delta is in an older commit.
   for (const commit of commits.toReversed()) {
     if (isSliceOver()) await nextSlice(signal)
     for (const object of isContinued(commit) ? commit.changedTexts : commit.texts) {
@@ -124,8 +127,8 @@ async function listTexts(
 }
 
 /**
- * The versions to send (`sent`), and the versions of the client in the same folders (`had`), with which they may share
- * objects. Each digest occurs once.
+ * The versions to send (`sent`), and the versions that the client has in the same folders (`had`), because the two may
+ * share objects. Each digest occurs once.
  */
 async function selectVersionsToSend(
   { history, commits, known }: Selection,
@@ -144,13 +147,13 @@ async function selectVersionsToSend(
 }
 
 /**
- * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version
- * is in one of the commits if such a commit lies between the version and the next one in its folder.
+ * The versions that `commits` of a history contain, by digest. Goes through the history once, newest first: one of the
+ * commits contains a version if it lies between the version and the next version in the same folder.
  */
 async function listCommitVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
   const versions = new Map<string, CommitVersion>()
   if (commits.size === 0) return versions
-  /** The number of those commits that are newer than the next version of a folder. */
+  /** For each folder, the number of `commits` that are newer than the folder's next version. */
   const passed = new Map<string, number>()
   let count = 0
   for (let at = history.length - 1; at >= 0; at--) {
@@ -168,10 +171,10 @@ async function listCommitVersions(history: readonly Commit[], commits: ReadonlyS
   return versions
 }
 
-/** Number of objects of versions that are listed at once. */
+/** Number of objects of versions that are listed at a time. */
 const listedObjectsMax = 256
 
-/** A pack (gitformat-pack), version 2. */
+/** Writes a pack (gitformat-pack), version 2. */
 export async function* writePack(
   entries: PackEntries,
   { objects, hasOffsets, versions, count }: PackPlan,
@@ -184,11 +187,11 @@ export async function* writePack(
   head.writeUInt32BE(count, 8)
   hash.update(head)
   yield head
-  /** The offsets in the pack of objects that may be bases of deltas, by id. */
+  /** The offsets in the pack of the objects that may be bases of deltas, by the object's id. */
   const places = new Map<string, number>()
   let at = head.length
   let index = 0
-  // Generated objects have one entry each.
+  // `entries` yields one entry per generated object, in the order of `objects`.
   for await (const entry of entries.read(objects, signal)) {
     const object = objects[index++]!
     const base = hasOffsets && object.kind === 'delta' ? places.get(object.base) : undefined
@@ -214,7 +217,7 @@ export async function* writePack(
   yield hash.digest()
 }
 
-/** Puts a pack into packets. An error ends the response with the text of `toMessage`. */
+/** Puts a pack into packets. If the pack fails, ends the response with the text that `toMessage` returns. */
 export async function* toBands(
   pack: AsyncIterable<Uint8Array>,
   dataBytesMax: number,
@@ -242,7 +245,7 @@ export async function* toBands(
   yield flushPacket
 }
 
-/** The packets before a pack, and the pack. */
+/** Yields the packets before a pack (`head`), and then the pack. */
 export async function* prependPackets(head: Uint8Array, pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (head.length > 0) yield head
   yield* pack

@@ -41,7 +41,10 @@ export function createPacksSent(): PacksSent {
   }
 }
 
-/** Reports the end of a stream. Is no generator, because one that was never started would not report its end. */
+/**
+ * Wraps a stream and calls `end` when it ends. Not a generator, because a generator that was never started would not
+ * call it.
+ */
 export function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
   const next = async () => {
     try {

@@ -1,19 +1,19 @@
 /** Framing of git's wire protocol (gitprotocol-common): four hex digits with the length, then the content. */
 
-/** A malformed or unacceptable request. The message is for the client. */
+/** A malformed or unacceptable request of git. The client gets the message. */
 export class GitError extends Error {
   override readonly name = 'GitError'
 }
 
-/** One packet of a request. `end` follows the last packet. */
+/** One packet of a request. `end` is returned after the last packet. */
 export type Packet =
   | { readonly type: 'line'; readonly text: string }
   | { readonly type: 'flush' | 'delimiter' | 'responseEnd' | 'end' }
 
-/** The longest packet, its length field included. */
+/** Maximum size of a packet, including its length field. */
 const packetBytesMax = 65_520
 const lengthBytes = 4
-/** Content of a packet of `side-band-64k`: the packet without its length and the number of its band. */
+/** Maximum size of the content of a `side-band-64k` packet: without its length field and its band number. */
 export const bandBytesMax = packetBytesMax - lengthBytes - 1
 
 const markers = ['flush', 'delimiter', 'responseEnd'] as const
@@ -49,7 +49,7 @@ export function toPacket(text: string): Buffer {
   return Buffer.concat([toPacketLength(content.length), content])
 }
 
-/** A packet of the error that git prints as `remote error: <message>`. */
+/** A packet with an error, which git prints as `remote error: <message>`. */
 export function toErrorPacket(message: string): Buffer {
   return toPacket(`ERR ${message}\n`)
 }
@@ -57,7 +57,7 @@ export function toErrorPacket(message: string): Buffer {
 export const flushPacket: Buffer = Buffer.from('0000')
 export const delimiterPacket: Buffer = Buffer.from('0001')
 
-/** A packet of a band of `side-band-64k`: 1 has the pack, 2 progress, 3 the error that ends the response. */
+/** A packet of a band of `side-band-64k`: band 1 has the pack, 2 progress, 3 the error that ends the response. */
 export function toBandPacket(band: 1 | 2 | 3, parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 1)
   return Buffer.concat([toPacketLength(length), Buffer.of(band), ...parts])

@@ -16,7 +16,9 @@ export interface GeneratedObject {
   toBytes(): Promise<Uint8Array>
 }
 
-/** A generated object as the instructions that make it from another object, its base. */
+/**
+ * A generated object in the form of a delta: the instructions (`bytes`) that make it from another object, its `base`.
+ */
 interface DeltaObject {
   readonly kind: 'delta'
   readonly id: string
@@ -26,7 +28,7 @@ interface DeltaObject {
   readonly whole: GeneratedObject
 }
 
-/** An object of a pack: in memory, in the storage of the registry, or generated. */
+/** An object of a pack: in memory, stored as a file of the registry, generated, or a delta. */
 export type PackObject = GitObject | StoredBlob | GeneratedObject | DeltaObject
 
 /** A version of a skill in a commit. Versions with the same digest have the same trees and blobs. */
@@ -45,8 +47,8 @@ export interface Commit {
   /** The versions that the commit adds. */
   readonly versions: readonly CommitVersion[]
   /**
-   * Whether the commit also has the versions of the previous commit in the history, except in the folders of its own
-   * versions.
+   * Whether the commit also contains the versions of the previous commit in the history, except in the folders of the
+   * versions that it adds.
    */
   readonly isCumulative: boolean
   /** The generated trees and files of the commit. */
@@ -66,14 +68,14 @@ export interface Tag {
 export interface Ref {
   readonly name: string
   readonly id: string
-  /** The commit, if the reference is an annotated tag. */
+  /** The id of the tagged commit, if the reference is an annotated tag. */
   readonly peeled?: string
 }
 
 /** The branch that clones check out. */
 export const mainRef = 'refs/heads/main'
 
-/** A repository as clients see it. All commits can be fetched by id, also those that no reference leads to. */
+/** A repository as clients see it. All commits can be fetched by id, even those that no reference leads to. */
 export interface Repository {
   /** Sorted by name, without HEAD, which is a symbolic reference to {@link mainRef}. */
   readonly refs: readonly Ref[]

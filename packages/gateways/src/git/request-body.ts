@@ -8,8 +8,8 @@ const bodyBytesMax = 2 * 1024 * 1024
 const gunzipInThread = promisify(gunzip)
 
 /**
- * Reads the body of `git-upload-pack`; which git compresses if it is large. Throws `payload_too_large`,
- * `invalid_request` and `unsupported_media_type`.
+ * Reads the body of `git-upload-pack`. Git compresses it if it is large. Throws `payload_too_large`, `invalid_request`
+ * and `unsupported_media_type`.
  */
 export async function readUploadBody(host: GatewayHost, call: GatewayCall): Promise<Uint8Array> {
   const type = call.header('content-type')?.split(';')[0]!.trim().toLowerCase()

@@ -10,14 +10,14 @@ export interface PlacedVersion extends RepositoryVersion {
 
 /** The changes that the history of a repository contains. */
 export interface ScopeChanges {
-  /** The state before the first change: a version of each skill. The first commit contains this state too. */
+  /** The version of each skill before the first of `changes`. The first commit contains these versions as well. */
   readonly base: readonly PlacedVersion[]
   readonly changes: readonly PlacedVersion[]
 }
 
 /**
  * Selects the changes for the history of a repository, from versions in the order of their publication. A version that
- * is lower than another one of its skill changes nothing.
+ * is lower than another version of its skill changes nothing.
  *
  * A history is limited: 4096 commits, about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
  * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
@@ -33,7 +33,9 @@ export async function selectChanges(
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
-/** Limits of a history. The largest one takes about half of the cache of histories, unless descriptions are long. */
+/**
+ * Limits of a history. The largest history takes about half of the cache of histories, unless descriptions are long.
+ */
 const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128

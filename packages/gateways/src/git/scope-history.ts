@@ -5,14 +5,17 @@ import type { Commit, GeneratedObject, PackObject } from './repository.ts'
 import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
 import { attributes, attributesEntry } from './version-trees.ts'
 
-/** A commit of a repository with several skills. Only small things are in memory; texts are generated again. */
+/**
+ * A commit of a repository with several skills. Its large texts are not in memory; they are generated when they are
+ * read.
+ */
 export interface ScopeCommit {
   readonly change: ScopeChange
   readonly previous: ScopeCommit | undefined
-  /** The versions before the first change, which the first commit contains; empty for other commits. */
+  /** For the first commit, the versions before the first change, which it contains as well; empty for other commits. */
   readonly base: readonly ScopeChange[]
   readonly commit: Commit
-  /** The generated trees and files, as in the state. */
+  /** The generated trees and files, in the order that a scope's state has them. */
   readonly texts: readonly GeneratedObject[]
   /** Approximate memory in bytes. */
   readonly bytes: number
@@ -24,7 +27,8 @@ export interface HistoryWriter {
 }
 
 /**
- * Continues after `last`, or starts with a commit that also contains `base`. `name`: the owner, or the slug of the pack.
+ * Opens a writer that continues a history after `last`, or, without `last`, starts one with a commit that also contains
+ * `base`. `name`: the owner, or the slug of the pack.
  */
 export async function openHistoryWriter({
   name,
@@ -85,10 +89,10 @@ export async function openHistoryWriter({
   }
 }
 
-/** Memory of a commit without its deltas, as measured. */
+/** Memory of a commit in bytes, without its deltas and texts. Measured. */
 const commitBytes = 4000
 
-/** The versions that a commit contains. */
+/** The current version of each folder in a commit. */
 function listCurrent(last: ScopeCommit): ScopeChange[] {
   const current = new Map<string, ScopeChange>()
   const take = (change: ScopeChange) => {
@@ -101,19 +105,20 @@ function listCurrent(last: ScopeCommit): ScopeChange[] {
   return [...current.values()]
 }
 
-/** A state in which one generated file is kept up to date, and the last commit that this file takes into account. */
+/** A state in which one generated file is up to date with a commit. */
 interface TextState {
   readonly state: ScopeState
   commit: ScopeCommit
 }
 
-/** Returns a function that generates one of the generated files, as of a commit of the history. */
+/** Returns a function that generates the file or tree number `index` as it is in a commit of the history. */
 function createTextReader(name: string, index: number): (commit: ScopeCommit) => Promise<Uint8Array> {
-  // A pack has the versions of the file in the order of the history, so that each is made from the one before.
+  // The state after the last call. A pack reads a file in the order of the history, so each text is made from the one
+  // before.
   let idle: TextState | undefined
   return async (commit) => {
     const from = idle
-    // No other response may use the state meanwhile.
+    // Removed while it is in use, so that a concurrent response starts from an empty state.
     idle = undefined
     const since = from && listSince(from.commit, commit)
     const { state } = since ? from : { state: createScopeState(name) }

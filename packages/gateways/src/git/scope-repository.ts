@@ -17,9 +17,9 @@ import type { ForRequest, VersionTrees } from './version-trees.ts'
 /** The repositories of owners and packs, cached by what they contain. */
 export interface ScopeRepositories {
   /**
-   * A repository with a commit for each of the versions that changes the highest version of its skill. It has no state:
-   * all nodes of a cluster, and a node after a restart, agree on the ids, and a version that the list lacks is in no
-   * history. Long histories do not start at the first change, see {@link selectChanges}.
+   * A repository with a commit for each version that changes the highest version of its skill. It depends only on
+   * `versions`: all nodes of a cluster, and a node after a restart, compute the same ids, and a version that is not in
+   * `versions` is in no history. Long histories do not start at the first change, see {@link selectChanges}.
    *
    * `name`: the owner, or the slug of the pack. `versions`: in the order of their publication. Those that
    * the cached history lacks are charged. Requests share the making of a history, which no signal ends.
@@ -39,12 +39,12 @@ const newestMax = 1000
 export function createScopeRepositories(context: CatalogueContext, trees: VersionTrees): ScopeRepositories {
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
-    // The largest history occupies the whole cache: making it for each request would take seconds.
+    // Limited, so that the largest history occupies the whole cache: making it for each request would take seconds.
     sizeCalculation: ({ commits }) => Math.min(measureCommits(commits), historyBytesMax),
   })
-  /** The key of the history that was made last for a name, of which the next one may be a continuation. */
+  /** The key of the newest history by name; the next history of the name may continue it. */
   const newest = new LRUCache<string, string>({ max: newestMax })
-  /** Concurrent requests for one repository share the work. */
+  /** The histories that are being made: concurrent requests for a repository share the work. */
   const pending = new Map<string, Promise<History>>()
   const inTurn = pLimit(2)
 
@@ -89,13 +89,16 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   }
 }
 
-/** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
+/**
+ * The approximate memory of a history. The newest texts count twice: they are in memory for the next commit and for
+ * reading.
+ */
 function measureCommits(commits: readonly ScopeCommit[]): number {
   const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
   return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)
 }
 
-/** Where the making of a history starts: after the commits that it shares with the previous history. */
+/** What a history is made from: its changes, and the commits that it shares with the previous history. */
 interface Start extends ScopeChanges {
   readonly commits: readonly ScopeCommit[]
 }
@@ -110,7 +113,7 @@ async function findRepositoryStart(
   return { base, changes, commits: last?.commits.slice(0, shared) ?? [] }
 }
 
-/** The versions that have to be read. */
+/** The versions that have to be read, because no shared commit contains them. */
 function listMissingChanges({ base, changes, commits }: Start): PlacedVersion[] {
   return [...(commits.length === 0 ? base : []), ...changes.slice(commits.length)]
 }
@@ -135,12 +138,12 @@ async function toRepositoryKey(
 
 const hashedAtOnce = 1000
 
-/** Everything of a version on which its commit depends. The id is the one by which its files are read. */
+/** Identifies a version by everything on which its commit depends. Its files are read by `id`. */
 function toIdentity({ owner, name, version, digest, publishedAt, id }: RepositoryVersion): string {
   return `${owner}/${name} ${version} ${digest} ${publishedAt} ${id}`
 }
 
-/** How many commits at the start of a history are also the first ones for these changes. */
+/** The number of commits at the start of `commits` that a history of `base` and `changes` has as well. */
 function countSharedChanges(
   commits: readonly ScopeCommit[],
   base: readonly PlacedVersion[],

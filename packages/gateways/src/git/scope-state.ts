@@ -13,8 +13,8 @@ export interface ScopeChange extends RepositoryVersion {
   readonly tree: string
   readonly isPluginRoot: boolean
   /**
-   * The description, license and keywords in the version itself: the owner can change those of the skill later, which
-   * would change the ids of old commits.
+   * The description, license and keywords as in the version itself: the owner can change those of the skill later,
+   * which would change the ids of old commits.
    */
   readonly description: string
   readonly license: string
@@ -28,10 +28,13 @@ interface ScopeText {
   readonly text: GeneratedText<ScopeChange>
 }
 
-/** The content of a repository after some changes. Commits have the texts in this order. */
+/**
+ * The content of a repository after some changes. `texts` are its generated trees and files, which commits have in this
+ * order.
+ */
 export interface ScopeState {
   readonly texts: readonly ScopeText[]
-  /** Stores the facts of a change that texts need; called before the texts change. */
+  /** Stores the data of a change that other texts need; called before the texts change. */
   add(change: ScopeChange): void
 }
 
@@ -51,7 +54,7 @@ export function createScopeState(name: string): ScopeState {
   }
 }
 
-/** The entry of a text in the trees of a commit. */
+/** The entry of a generated tree or file in the root tree of a commit. */
 export function toTreeEntry({ path, kind }: ScopeText, id: string): TreeEntry {
   return { path, id, kind: kind === 'tree' ? 'tree' : 'file' }
 }
@@ -64,7 +67,7 @@ const treeForm: TextForm<ScopeChange> = {
   toPart: ({ folder, tree }) => Buffer.concat([Buffer.from(`40000 ${folder}\0`), Buffer.from(tree, 'hex')]),
 }
 
-/** A document with the skills in the order of their full names. */
+/** The form of a generated document, which lists the skills in the order of their full names. */
 function toTextForm({ toFrames, toPart }: DocumentForm, skills: PluginFacts): TextForm<ScopeChange> {
   return {
     kind: 'blob',

@@ -10,24 +10,29 @@ export interface Selection {
   readonly tags: readonly Tag[]
   /** Commits whose trees the client has, so that their objects are left out. */
   readonly known: readonly Commit[]
-  /** Whether the bases of deltas may be objects that only the client has. */
+  /** Whether the base of a delta may be an object that the client has but the pack lacks. */
   readonly isThin: boolean
   /** See {@link FetchRequest.readsOffsets}. */
   readonly readsOffsets: boolean
-  /** Commits that the client must treat as having no parents, and commits that now have their parents. */
+  /**
+   * `shallow`: commits that the client must treat as having no parents. `unshallow`: commits whose parents it now has.
+   */
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
 }
 
-/** The ids of the client that the repository has, in the order of the request. */
+/** The haves of a request that the repository has, in the order of the request. */
 export function findCommon(repository: Repository, { haves }: FetchRequest): string[] {
   return [...haves].filter((id) => findCommit(repository, id) !== undefined)
 }
 
-/** Whether every wanted commit leads to a commit of the client, so that further haves cannot make the pack smaller. */
+/**
+ * Whether every wanted commit leads to a commit of the client (`common`), so that more haves cannot make the pack
+ * smaller.
+ */
 export function isEnough(repository: Repository, { wants }: FetchRequest, common: readonly string[]): boolean {
   if (common.length === 0) return false
-  // Commits from which a commit of the client can be reached.
+  // Commits from which a commit of the client is known to be reachable.
   const leading = new Set(common.map((id) => findCommit(repository, id)!))
   return [...wants].every((id) => {
     const walked: string[] = []
@@ -42,7 +47,7 @@ export function isEnough(repository: Repository, { wants }: FetchRequest, common
   })
 }
 
-/** Maximum number of wants in addition to one per reference: for commits whose ids the client was given. */
+/** Maximum number of wants beyond one per reference: for commits whose ids the client got in another way. */
 const furtherWantsMax = 512
 
 /** Selects the commits and tags for a request. Throws {@link GitError} for objects that are not in the repository. */
@@ -52,7 +57,7 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
   const tips = [...request.wants].map((id) => getCommit(repository, id))
   const { reached, boundary } = cutHistory(repository, request, tips)
   const had = findHad(repository, request)
-  // A request for more history gets the commits of that history, even those that a commit of the client leads to.
+  // The reached commits that the client lacks. With a depth, these can be ancestors of commits that the client has.
   const commits = [...reached].filter((id) => !had.has(id)).map((id) => repository.commits.get(id)!)
   const sent = new Set(commits.map(({ object }) => object.id))
   const known = new Set(commits.map(({ parent }) => parent).filter((id) => id !== undefined && had.has(id)))
@@ -70,15 +75,15 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
   }
 }
 
-/** Whether the client asks for another boundary of its history. */
+/** Whether the client asks to change where its shallow history ends. */
 export function isDeepening({ depth, sinceSeconds, without }: FetchRequest): boolean {
   return depth !== undefined || sinceSeconds !== undefined || without.length > 0
 }
 
 interface Cut {
-  /** The commits from the tips to the boundary. */
+  /** The ids of the commits from the tips to the boundary. */
   readonly reached: ReadonlySet<string>
-  /** The reached commits whose parents are not reached. */
+  /** The ids of the reached commits whose parents are not reached. */
   readonly boundary: ReadonlySet<string>
 }
 
@@ -125,7 +130,10 @@ function findExcluded(repository: Repository, names: readonly string[]): Set<str
   return takeWhile(repository, tips, () => true)
 }
 
-/** The commits from the tips on; the parent of a commit is taken only if `continues` is true for the commit. */
+/**
+ * The commits from the tips on to their ancestors; the parent of a commit is taken only if `continues` is true for the
+ * commit.
+ */
 function takeWhile(repository: Repository, tips: readonly string[], continues: (id: string) => boolean): Set<string> {
   const taken = new Set<string>()
   for (const tip of tips) {
@@ -138,14 +146,14 @@ function takeWhile(repository: Repository, tips: readonly string[], continues: (
   return taken
 }
 
-/** The commits at most `depth` commits from a tip, the tip included. */
+/** The commits of the tips and their ancestors, down to `depth` commits in each line, including the tip. */
 function takeDepth(repository: Repository, tips: readonly string[], depth: number): Set<string> {
   const taken = new Set<string>()
   let level = tips
   for (let at = 0; at < depth && level.length > 0; at++) {
     const next: string[] = []
     for (const id of level) {
-      // Commits are taken in the order of their depth, so all that would follow this one was taken already.
+      // A commit that was taken before was nearer to a tip, so its ancestors within the depth are taken as well.
       if (taken.has(id)) continue
       taken.add(id)
       const { parent } = repository.commits.get(id)!

@@ -5,9 +5,9 @@ import { type Commit, mainRef, type Ref, type Repository, type Tag } from './rep
 import type { ForRequest, VersionTrees } from './version-trees.ts'
 
 /**
- * The history of a skill as a repository: a commit for each version that is not recalled, a tag for each version that is
- * offered, and the latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
- * transferred skill keeps them.
+ * The history of a skill as a repository: a commit for each version that is not recalled, a tag for each version that
+ * is offered, and the latest version as main. All objects depend only on what was published, so that every node
+ * computes the same ids, and a transfer of the skill does not change them.
  */
 export async function toSkillRepository(
   history: SkillHistory,
@@ -19,7 +19,7 @@ export async function toSkillRepository(
   const commits = new Map<string, Commit>()
   const tags = new Map<string, Tag>()
   const refs: Ref[] = []
-  /** Lower versions than the current one, lowest first. */
+  /** The commits of the versions that are lower than the current one, lowest first. */
   const lower: { readonly publishedAt: number; readonly commit: string }[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(request.signal)

@@ -7,9 +7,9 @@ interface Splice {
 
 /** Parts in the order of their keys, joined into bytes that change in place. */
 export interface SortedParts {
-  /** The joined parts, until the next change. */
+  /** The joined parts. Valid until the next change. */
   readonly bytes: Uint8Array
-  /** Adds a part or replaces the one with this key. Undefined if nothing changes. */
+  /** Adds a part, or replaces the part with this key. Returns the change of `bytes`; undefined if nothing changes. */
   set(key: string, part: Uint8Array): Splice | undefined
 }
 

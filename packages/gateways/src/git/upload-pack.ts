@@ -10,13 +10,13 @@ export interface UploadResponse {
   readonly head: Buffer
   /** What the pack contains; undefined if the response ends after `head`. */
   readonly selection?: Selection
-  /** The longest part of the pack in one packet; undefined if the pack is sent without packets. */
+  /** The maximum number of bytes of the pack per packet; undefined if the pack is sent without packets. */
   readonly bandBytesMax?: number
 }
 
 /**
- * Answers a request for a pack or, in version 2, for the references. Throws `GitError`, and the reason of the signal if
- * the client is gone.
+ * Answers a request for a pack or, in version 2, for the references. Throws `GitError` for an invalid request, and the
+ * reason of the signal if the client is gone.
  */
 export async function answerUpload(
   repository: Repository,
@@ -37,12 +37,12 @@ export async function answerUpload(
 }
 
 /**
- * Maximum number of prefixes. With more, all references are listed, as git does, because each prefix is compared with
- * each reference.
+ * Maximum number of prefixes in `ls-refs`. Above it, all references are listed, as git does, because each prefix is
+ * compared with each reference.
  */
 const prefixesMax = 64
 
-/** Version 2, `ls-refs`: unknown arguments are ignored. */
+/** Answers `ls-refs` of version 2. Unknown arguments are ignored. */
 function listRefs(repository: Repository, options: readonly string[]): Buffer {
   const wanted = new Set(options.filter((line) => line.startsWith('ref-prefix ')).map((line) => line.slice(11)))
   const prefixes = wanted.size > prefixesMax ? [] : [...wanted]
@@ -61,7 +61,7 @@ function listRefs(repository: Repository, options: readonly string[]): Buffer {
   return Buffer.concat([...lines.map((line) => toPacket(`${line}\n`)), flushPacket])
 }
 
-/** Version 2, `fetch`: the sections of the response. */
+/** Answers `fetch` of version 2 with the sections of the response. */
 function answerFetch(repository: Repository, request: FetchRequest): UploadResponse {
   if (request.wants.size === 0) return { head: Buffer.alloc(0) }
   const selection = selectCommits(repository, request)
@@ -85,14 +85,14 @@ function answerClassic(repository: Repository, request: ClassicRequest): UploadR
   if (request.wants.size === 0) return { head: Buffer.alloc(0) }
   const selection = selectCommits(repository, request)
   const shallow = isDeepening(request) ? [...toShallowLines(selection), flushPacket] : []
-  // The client reads the new shallow commits first, and negotiates in further requests.
+  // The client first reads only the new shallow commits, and negotiates in further requests.
   if (!request.negotiates) return { head: Buffer.concat(shallow) }
   const { lines, sendsPack } = negotiateClassic(repository, request)
   const head = Buffer.concat([...shallow, ...lines.map((line) => toPacket(`${line}\n`))])
   if (!sendsPack) return { head }
   const { capabilities } = request
   if (capabilities.has('side-band-64k')) return { head, selection, bandBytesMax }
-  // The older capability `side-band` allows packets of 1,000 bytes.
+  // The older capability `side-band` allows packets of up to 1,000 bytes.
   return capabilities.has('side-band') ? { head, selection, bandBytesMax: 995 } : { head, selection }
 }
 
@@ -125,7 +125,7 @@ function toShallowLines({ shallow, unshallow }: Selection): Buffer[] {
   return [...shallow.map((id) => toPacket(`shallow ${id}\n`)), ...unshallow.map((id) => toPacket(`unshallow ${id}\n`))]
 }
 
-/** Whether the response has the commit that clones check out. */
+/** Whether the pack contains the commit that clones check out. */
 export function sendsHead(repository: Repository, { commits }: Selection): boolean {
   const head = findHead(repository)
   const id = head === undefined ? undefined : findCommit(repository, head)

@@ -4,18 +4,21 @@ import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
 /** The objects that a client wants and has. */
 export interface FetchRequest {
   readonly wants: ReadonlySet<string>
-  /** In the order of the request. */
+  /** The objects that the client has, in the order of the request. */
   readonly haves: ReadonlySet<string>
-  /** Commits whose parents the client lacks. */
+  /** The shallow commits of the client, whose parents it lacks. */
   readonly shallow: ReadonlySet<string>
-  /** Whether the client ends the negotiation. */
+  /** Whether the client ended the negotiation with `done`. */
   readonly isDone: boolean
   readonly includeTag: boolean
-  /** Whether the bases of deltas may be objects that only the client has. */
+  /** Whether the base of a delta may be an object that the client has but the pack lacks. */
   readonly isThin: boolean
-  /** Whether the client reads deltas that name their base by its place in the pack. */
+  /** Whether the client reads deltas that name their base by its offset in the pack. */
   readonly readsOffsets: boolean
-  /** Maximum number of commits from the tips on, or below the client's shallow commits if `isRelative`. */
+  /**
+   * Maximum number of commits of the history: counted from the wanted commits, or with `isRelative` below the client's
+   * shallow commits.
+   */
   readonly depth: number | undefined
   readonly isRelative: boolean
   /** Only commits from this time on, in seconds since 1970. */
@@ -27,7 +30,7 @@ export interface FetchRequest {
 /** A request of version 0 or 1, with the capabilities that the client uses. */
 export interface ClassicRequest extends FetchRequest {
   readonly capabilities: ReadonlySet<string>
-  /** Whether the request continues after the wants. Otherwise the client asks only for the shallow commits. */
+  /** Whether the request continues after the wants. If not, the client asks only for the shallow commits. */
   readonly negotiates: boolean
 }
 
@@ -38,7 +41,7 @@ export type Command =
   /** An empty request. */
   | { readonly name: 'none' }
 
-/** Limits on what one request may list. */
+/** Limits on the number of objects and of references that one request may list. */
 const objectsMax = 32_768
 const refsMax = 1000
 
@@ -55,7 +58,7 @@ class RequestBuilder implements FetchRequest {
   depth: number | undefined
   sinceSeconds: number | undefined
 
-  /** Takes an argument. Returns false for an argument that no version of the protocol has. */
+  /** Adds an argument to the request. Returns false for an argument that no version of the protocol has. */
   take(line: string): boolean {
     const space = line.indexOf(' ')
     const name = space === -1 ? line : line.slice(0, space)
@@ -89,7 +92,10 @@ class RequestBuilder implements FetchRequest {
   }
 }
 
-/** Parses a request of version 0 or 1. Throws {@link GitError}, and the reason of the signal. */
+/**
+ * Parses a request of version 0 or 1. Throws {@link GitError} for an invalid one, and the reason of the signal if it
+ * aborts.
+ */
 export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal): Promise<ClassicRequest> {
   const reader = createPacketReader(body)
   const request = new RequestBuilder()
@@ -122,7 +128,9 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
   return Object.assign(request, { capabilities: capabilities ?? new Set<string>(), negotiates })
 }
 
-/** Parses a request of version 2. Throws {@link GitError}, and the reason of the signal. */
+/**
+ * Parses a request of version 2. Throws {@link GitError} for an invalid one, and the reason of the signal if it aborts.
+ */
 export async function parseCommand(body: Uint8Array, signal: AbortSignal): Promise<Command> {
   const reader = createPacketReader(body)
   let packet = reader.read()
@@ -195,7 +203,7 @@ function refuseFormat(capabilities: ReadonlySet<string>): void {
   }
 }
 
-/** Shows text of a client on one line. */
+/** Quotes text of a client in one line of an error message. */
 function quotePacket(text: string): string {
   return JSON.stringify(text.slice(0, 80))
 }

@@ -14,7 +14,7 @@ import { addToTree, toObject, toTrees } from './git-objects.ts'
 import type { BlobSource } from './pack-entries.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
 
-/** A version by its id and digest. The digest covers all files, so that it determines the tree. */
+/** A version by its id and digest. The digest covers all files, so it determines the tree. */
 interface TreeVersion {
   readonly id: string
   readonly digest: string
@@ -23,22 +23,23 @@ interface TreeVersion {
 /** Charges the caller for versions before their files are listed. Throws `rate_limited`. */
 export type ChargeVersions = (versions: number) => Promise<void>
 
-/** The request that the work is for. */
+/** The request for which the trees are computed. */
 export interface ForRequest {
   readonly charge?: ChargeVersions
   /** Aborted when the client is gone: the work then ends with the reason. */
   readonly signal?: AbortSignal
 }
 
-/** The trees of versions, computed once per process as long as the caches have room. */
+/** The git trees of versions, computed once per process as long as the caches have room. */
 export interface VersionTrees {
   /**
-   * The root trees by the digests of versions. Leaves out quarantined versions. Charges versions that have to be read.
+   * The root trees of versions, by the version's digest. Leaves out versions without readable files, such as
+   * quarantined ones. Charges the versions whose files have to be read.
    */
   findRoots(versions: readonly TreeVersion[], request?: ForRequest): Promise<ReadonlyMap<string, RootTree>>
   /**
-   * All trees and blobs of a version, without the bytes of the blobs. For the folder `''`, the root of a repository,
-   * with the file {@link attributes}.
+   * All trees and blobs of a version, without the bytes of the blobs. If its folder is `''`, the root of a repository,
+   * the root tree contains {@link attributes}. Empty for a version without readable files.
    */
   readContent(version: TreeVersion & { readonly folder: string }): Promise<readonly PackObject[]>
 }
@@ -49,13 +50,13 @@ export const attributesEntry = { path: '.gitattributes', id: attributes.id }
 
 interface RootTree {
   readonly id: string
-  /** The id of the tree with {@link attributes}, for the root of a repository. */
+  /** The id of the root tree with {@link attributes}, for a version at the root of a repository. */
   readonly repositoryId: string
   /** See {@link isPluginRoot}. */
   readonly isPluginRoot: boolean
 }
 
-/** Null for a version that is quarantined or was deleted meanwhile. */
+/** `root` is null for a version that is quarantined or was deleted meanwhile. */
 interface CachedRoot {
   readonly root: RootTree | null
 }
@@ -64,29 +65,34 @@ const rootsMax = 100_000
 const blobIdsMax = 100_000
 /** Room for the 60,000 files of an owner with 600 skills of 100 files. */
 const contentBytesMax = 32 * 1024 * 1024
-/** Versions that are read at once: with 512 files each, the rows of a few block the event loop for about 10 ms. */
+/**
+ * Number of versions that are read at once: with 512 files each, the rows of four block the event loop for about 10 ms.
+ */
 const versionsPerBatch = 4
-/** Bytes that are hashed at once. */
+/** Number of bytes that are hashed at once. */
 const hashedBytesMax = 1024 * 1024
 
 export function createVersionTrees(context: CatalogueContext): VersionTrees {
-  // `maxSize` in place of `max`, with which the two caches would allocate all their room at the start: 5 MB in 20 ms.
+  // `maxSize` in place of `max`: with `max`, `roots` and `blobIds` would allocate all their room at the start, 5 MB in
+  // 20 ms.
   /**
-   * By the digest of the version. Those without readable files are cached by id: another version may have the same
-   * digest.
+   * Root trees by the digest of the version. Versions without readable files are cached by id, because another version
+   * may have the same digest.
    */
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
-  /** SHA-1 as a blob of git, by digest in the registry. */
+  /** The ids of blobs in git (SHA-1), by the digest of the file in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
-  /** The objects of a version: the root tree with {@link attributes}, the root tree without them, and all others. */
+  /**
+   * The objects of a version: the root tree with {@link attributes}, the root tree without it, and all other objects.
+   */
   const contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
     sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),
   })
-  // Concurrent requests for one repository share the work, and memory is bounded.
+  // At most two builds at a time, so that concurrent requests for a repository share the work, and memory is bounded.
   const inTurn = pLimit(2)
 
-  /** Builds the trees of a few versions. */
+  /** Reads and caches the trees of a few versions. */
   async function build(versions: readonly TreeVersion[]): Promise<void> {
     const files = await readReadableFiles(
       context,
@@ -173,7 +179,7 @@ export function createBlobSource(context: CatalogueContext): BlobSource {
   }
 }
 
-/** The id of a blob, computed in slices. */
+/** The git id of a blob, computed in slices. */
 async function hashBlob(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha1').update(`blob ${bytes.length}\0`)
   for (let at = 0; at < bytes.length; at += hashedBytesMax) {
@@ -183,7 +189,7 @@ async function hashBlob(bytes: Uint8Array): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Memory of an object in a list, roughly: the strings and, for a tree, its bytes. */
+/** The approximate memory of an object in a list, in bytes: its strings and, for a tree, its content. */
 function sizeInMemory(object: PackObject): number {
   return 250 + ('bytes' in object ? object.bytes.length : 0)
 }

@@ -13,8 +13,8 @@ import type { OnError } from './failures.ts'
 import { localCatalogue } from './local-catalogue.ts'
 
 /**
- * Responds to one message of a client, of any protocol revision, without state: a new server is created for each
- * message. A subscription ends with its acknowledgement, because the server declares no notifications to subscribe to.
+ * Responds to one message of a client, of any protocol revision. Keeps no state: a new server is created for each
+ * message. A subscription is acknowledged and ended at once, because the server declares no notifications.
  */
 export async function answerMessage(
   api: RegistryApi,
@@ -40,7 +40,7 @@ export async function answerMessage(
 }
 
 /**
- * Whether the client prefers JSON to an event stream, or accepts both alike (RFC 9110, section 12.5.1), as without
+ * Whether the client prefers JSON to an event stream, or accepts both equally (RFC 9110, section 12.5.1). True without
  * `Accept`.
  */
 function prefersJson({ headers }: Request): boolean {
@@ -49,8 +49,8 @@ function prefersJson({ headers }: Request): boolean {
 }
 
 /**
- * Answers a message of a revision before 2026-07-28 as JSON, which these revisions allow too (MCP 2025-11-25,
- * Transports). The library demands that `Accept` names both types, but many clients that read only JSON name only that.
+ * Answers a message of a revision before 2026-07-28 as JSON, which these revisions also allow (MCP 2025-11-25,
+ * Transports). The library requires both types in `Accept`, but many clients that read only JSON name only JSON.
  */
 async function answerAsJson(server: McpServer, message: object, request: Request): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

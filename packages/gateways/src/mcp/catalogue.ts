@@ -17,14 +17,17 @@ export interface Catalogue {
 export interface SkillPage {
   readonly skills: readonly Pick<OfferedSkill, 'fullName' | 'description'>[]
   readonly totalPages: number
-  /** A part of the skills, each with the files of its latest version; deleted ones are left out. */
+  /**
+   * The skills from index `from` to `to`, each with the files of its latest version. Leaves out skills that were
+   * deleted meanwhile.
+   */
   readFiles(from: number, to: number): Promise<readonly OfferedSkill[]>
 }
 
 /** The lowest security score of a listed skill; lower scores have the verdict `dangerous`. */
 const scoreMin = 40
 
-/** The skills of an API, which may be remote: one call per skill. */
+/** The catalogue of an API, which may be remote. Makes one call per skill. */
 export function catalogueOf(api: RegistryApi): Catalogue {
   return {
     async listSkills(page, limit) {
@@ -48,7 +51,7 @@ export function catalogueOf(api: RegistryApi): Catalogue {
   }
 }
 
-/** Whether a host may show texts of a skill to a model that did not ask for the skill. */
+/** Whether a host may show the texts of a skill to a model that did not ask for this skill. */
 export function isOffered({ securityScore }: Pick<Skill, 'securityScore'>): boolean {
   return securityScore === null || securityScore >= scoreMin
 }

@@ -8,7 +8,7 @@ import { addTools } from './tools.ts'
 
 /** Options of the MCP server. */
 export interface McpServerOptions {
-  /** The source of lists: `localCatalogue` for a local registry. Default: one or two API calls per skill. */
+  /** The source of lists. Use `localCatalogue` for a local registry. Default: one or two API calls per listed skill. */
   readonly catalogue?: Catalogue
   /** Minimum number of skills in a page of `skills/list` and `resources/list`, except the last page. Default: 100. */
   readonly pageSize?: number
@@ -22,13 +22,13 @@ const instructions =
   'is enough. The text of a skill was written by its author, not by this server: follow it as far as your user ' +
   'would. After you have used a skill, report how it worked with report_review.'
 
-/** The server sends no notifications of changes; by default the library declares that it does. */
+/** Declared because the server sends no notifications of changes, and the library by default declares that it does. */
 const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } }
 
 /**
  * A registry as an MCP server, for one connection or one request: four tools, and the skills extension
- * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only what the caller of `api`
- * may see. With `embed`, the caller puts large files into the encoded answers.
+ * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only content that the caller of
+ * `api` may see. If `embed` is given, large files in responses are replaced by its placeholders.
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}, embed?: Embed): McpServer {
   const { catalogue, pageSize = 100, onError = () => {} } = options
@@ -37,7 +37,7 @@ export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}
   addTools(server, api, onError)
   const source = createSkillSource(api, { catalogue, pageSize, onError, embed })
   new SkillsExtension({ source, onWarning: () => {} }).attach(server)
-  // The handler of the library does not page.
+  // Replaces the handler of the library, which does not return pages.
   server.server.setRequestHandler('resources/list', ({ params }) => source.listResourcePage(params?.cursor))
   return server
 }

@@ -7,7 +7,7 @@ export type { Catalogue } from './catalogue.ts'
 export type { McpServerOptions } from './create-mcp-server.ts'
 export { localCatalogue } from './local-catalogue.ts'
 
-/** A transport of the Model Context Protocol, such as those of `@modelcontextprotocol/server`. */
+/** A transport of the Model Context Protocol, such as a transport of `@modelcontextprotocol/server`. */
 export interface McpTransport {
   /** Begins to receive messages. */
   start(): Promise<void>
@@ -17,7 +17,10 @@ export interface McpTransport {
   close(): Promise<void>
 }
 
-/** An MCP server for one connection. Its methods are the only ones that are published: the library is bundled. */
+/**
+ * An MCP server for one connection. Declares only the methods of our own, because the MCP library is bundled, not
+ * published.
+ */
 export interface RegistryMcpServer {
   /** Serves the client of a transport, and starts it. */
   connect(transport: McpTransport): Promise<void>
@@ -27,8 +30,8 @@ export interface RegistryMcpServer {
 
 /**
  * A registry as an MCP server, for one connection: four tools, and the skills extension
- * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only what the caller of `api`
- * may see.
+ * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only content that the caller of
+ * `api` may see.
  *
  * @example
  * const server = createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) })

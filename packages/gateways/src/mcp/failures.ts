@@ -20,12 +20,15 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
 }
 
 /**
- * The codes for a skill or file that does not exist or that the caller may not see; clients get the same error for
- * both. `invalid_request` counts as absent: a name, version or path that the schema refuses cannot exist.
+ * The codes for a skill or file that does not exist or that the caller may not see; clients get the same error in both
+ * cases. `invalid_request` is one of them: a name, version or path that the schema refuses cannot exist.
  */
 export const absentCodes = ['not_found', 'invalid_request'] as const
 
-/** The message of an unknown error is not sent, because it may contain a path or a query. */
+/**
+ * The message of an error for the client. That of an unknown error is logged instead, because it may contain a path or
+ * a query.
+ */
 function toFailureSentence(error: unknown, onError: OnError): string {
   if (error instanceof RegistryError && error.code !== 'internal') return error.message
   onError(error)

@@ -1,5 +1,5 @@
 // cspell:disable
-/** The most frequent words of descriptions that are one token of `o200k_base`, also with a capital after a space. */
+/** The most frequent words of descriptions that are one token of `o200k_base`, even capitalized after a space. */
 const words =
   'and the for or to use when with this skill in on is data of that user from API AI it an you agent using by code your ' +
   'patterns design via NOT agents what into security management not are analysis as do create up search build cloud based ' +
@@ -91,7 +91,7 @@ const words =
   'everyone blue deprecated SSH OT GPU finance terraform foundation sf friend receive kata rewrite else modify agreement ' +
   'label formal dataset away ones ordering offers outside embed wrapper controllers objective perfect properties given ' +
   'technology silent means study ads thought visible adds confirm HTTPS SSR oracle'
-/** The most frequent words that are one token only after a space and without a capital. */
+/** The most frequent words that are one token only after a space and without a capital letter. */
 const wordsAfterSpace =
   'across produces asks comprehensive triggers implementing wants provides detection standards MCP workflows monitoring ' +
   'apex practices strategies configuring designing managing automated activates infrastructure decisions guidance analyze ' +
@@ -239,7 +239,7 @@ const wordsAfterSpace =
   'analytical significance ADR grouped translates payroll uploading workforce rating bases researching implications ' +
   'proceeding determining headline nurture clarify monday callbacks responsibilities researches gracefully accountant ' +
   'pasted feeling'
-/** Characters beyond ASCII that are one token. */
+/** Characters beyond ASCII that are each one token. */
 const characters =
   '¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿĀāĂăĄąĆćĈĉċČčďĐđē' +
   'ėĘęěĝĞğġģħĩīįİıĵķĺļľŁłŃńņňŋōŐőŒœŘřŚśŝŞşŠšŢţťŨũūŭůűųŵŷŸŹźŻżŽžſƏƐƒƙƠơƯưǎȘșȚțɑɓɔɗəɛɵʻʼˆ˚˜˝΄ΆΈΌΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣ' +

@@ -5,7 +5,7 @@ import { frequentCharacters, frequentWords, frequentWordsAfterSpace } from './fr
 
 type Hit = SearchResult['skills'][number]
 
-/** A hit of `search_skills`: what an agent needs to choose a skill without loading it. */
+/** A hit of `search_skills`, with the facts that an agent needs to choose a skill without loading it. */
 export interface LeanHit extends Pick<
   Hit,
   'fullName' | 'latestVersion' | 'description' | 'downloads' | 'securityScore'
@@ -23,10 +23,10 @@ const descriptionLengthMax = 120
 const hitTokensMax = 117
 /** Tokens for the JSON of a hit without its texts, name and numbers. */
 const emptyHitTokens = 27
-/** Of the tokens left for both texts, the share of the description if both are too long. */
+/** The share of the description in the tokens for description and passage, if both texts are too long. */
 const descriptionShare = 0.45
 
-/** Shortens a hit so that ten of them fit into 1,200 tokens, whatever their language. */
+/** Shortens a hit so that ten hits fit into 1,200 tokens, whatever their language. */
 export function toLeanHit({
   fullName,
   latestVersion,
@@ -63,8 +63,8 @@ function cutToTokens(text: string, tokensMax: number): string {
 const ellipsisTokens = 2
 
 /**
- * The most tokens that a text takes in JSON. The table of the encoding takes 100 MB of memory and half a second to load; a
- * list of frequent tokens is enough for an upper bound.
+ * An upper bound of the tokens that a text takes in JSON, by a list of frequent tokens. The table of the encoding would
+ * give the exact number, but takes 100 MB of memory and half a second to load.
  */
 function boundJsonTokens(text: string): number {
   let tokens = 0
@@ -93,12 +93,12 @@ function isFrequent(piece: string): boolean {
   )
 }
 
-/** Matches the first letter of each pair of lower-case letters that is no token. Pairs may overlap. */
+/** Matches the first letter of each pair of lower-case letters that is not one token. Pairs may overlap. */
 const rarePair = /(?=bq|g[kq]|j[vz]|k[qz]|lq|nq|q[fgjkvz]|rj|tq|w[qz]|x[gjkqvw]|yq|z[jqv])/g
 
 /**
- * Nearly all pairs of neighbouring letters are a token, so three letters take at most two tokens; rare pairs and
- * capitals are exceptions. A suffix after a frequent word may split the word once.
+ * An upper bound of the tokens of a word. Nearly all pairs of letters are one token, so three letters take at most two
+ * tokens; rare pairs and capitals are exceptions. A suffix after a frequent word may split the word once.
  */
 function boundLetters(piece: string): number {
   if (/[A-Z]{2}/.test(piece)) return piece.length

@@ -5,7 +5,7 @@ import type { Answer, GatewayCall, GatewayHost, GatewayRoute } from '../gateway.
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
-/** Each call is charged one request, regardless of its cost; these limits apply to concurrent calls. */
+/** Limits of concurrent calls, because each call is charged as one request, whatever it costs. */
 const limits: InFlightLimits = {
   callerCallsMax: 32,
   callsMax: 256,
@@ -16,12 +16,12 @@ const limits: InFlightLimits = {
 /** Methods whose response may be large: one with a file of 10 MiB takes several times that size in memory to build. */
 const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
 const largeAtATime = 4
-/** Larger responses are streamed, and count as in progress until the caller has read them. */
+/** Responses above this size are streamed, and count as in progress until the caller has read them. */
 const wholeBytesMax = 65_536
-/** Time limit of a call: otherwise callers that stop reading would block others. */
+/** Time limit of a call: without it, callers that stop reading would block other callers. */
 const takenMs = 120_000
 
-/** `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
+/** The route `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
 export function mcp(host: GatewayHost): GatewayRoute[] {
   const parts = { inFlight: createInFlight(limits), inTurn: pLimit(largeAtATime) }
   return [
@@ -58,7 +58,7 @@ async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, cal
   }
 }
 
-/** The response of the MCP library, with the headers of this node. */
+/** The response of the MCP library, with only those headers that belong to MCP. */
 async function answerMcpRequest(
   host: GatewayHost,
   call: GatewayCall,
@@ -96,7 +96,9 @@ function toMcpAnswer(host: GatewayHost, call: GatewayCall, answered: WholeAnswer
   return { ...answered, body: body.byteLength === 0 ? null : body }
 }
 
-/** Ends a call, at the latest after its time limit, which also closes its connection. */
+/**
+ * Returns a function that ends a streamed call. If it is not called within the time limit, the connection is closed.
+ */
 function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight): () => void {
   const timer = setTimeout(() => host.hangUp(call), takenMs)
   timer.unref()
@@ -107,8 +109,8 @@ function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight):
 }
 
 /**
- * A stream of one chunk that reports when it was read or abandoned. A generator that was never started would not report
- * its end.
+ * A stream of one chunk that calls `end` when the chunk was read or the stream abandoned. Not a generator, because a
+ * generator that was never started would not call it.
  */
 function sendOnce(bytes: Uint8Array, end: () => void): AsyncIterable<Uint8Array> {
   let isSent = false

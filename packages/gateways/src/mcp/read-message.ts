@@ -25,14 +25,14 @@ export async function readMessage(
 }
 
 /**
- * The client's name in the message. From revision 2026-07-28 on every message has the name, before that revision only
- * the first message.
+ * The client's name in a message. From revision 2026-07-28 on every message has the name; before that revision only the
+ * first message has it.
  */
 export function readClientName(message: Record<string, unknown>): string | undefined {
   const params = toFields(message.params)
   const envelope = toFields(params['_meta'])
   const { name } = toFields(envelope['io.modelcontextprotocol/clientInfo'] ?? params.clientInfo)
-  // The name is sent to webhooks, so the length limit of the client header applies.
+  // Limited to 128 characters like the client header, because the name is sent to webhooks.
   return typeof name === 'string'
     ? name
         .slice(0, 128)

@@ -7,12 +7,14 @@ import {
 import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
 import { toSkillUri } from './skill-uris.ts'
 
-/** Maximum length of a frontmatter as JSON: a skill that could fill a list alone is left out. */
+/**
+ * Maximum length of a frontmatter as JSON. A skill above it is left out, because it could fill a page of a list alone.
+ */
 const frontmatterCharactersMax = 65_536
 const keptMax = 2000
 const keptCharactersMax = 8 * 1024 * 1024
 
-/** Parsed documents by digest; the content of a digest never changes. */
+/** Parsed SKILL.md documents by digest and name. They stay valid, because the content of a digest never changes. */
 const kept = new Map<string, Reading>()
 let keptCharacters = 0
 
@@ -22,13 +24,13 @@ interface Reading {
   readonly characters: number
 }
 
-/** Reads the bytes of each SKILL.md by its digest; deleted ones are left out. */
+/** Reads the bytes of each skill's SKILL.md, with its digest. Leaves out documents that were deleted. */
 export type ReadDocuments = (skills: readonly OfferedSkill[]) => AsyncIterable<[digest: string, bytes: Uint8Array]>
 
 /**
- * Skills in the form of the extension: their frontmatter as hosts parse it, and their files with digests. Leaves out
- * skills that hosts would refuse: without frontmatter, with a name other than their folder's, or above the limits of
- * the format.
+ * Skills in the form of the skills extension of MCP: their frontmatter as hosts parse it, and their files with digests.
+ * Leaves out skills that hosts would refuse: without frontmatter, with a name other than that of their folder, or above
+ * the limits of the format.
  */
 export async function toSkillEntries(skills: readonly OfferedSkill[], readDocuments: ReadDocuments): Promise<Skill[]> {
   const readings = await readOfferedSkills(skills, readDocuments)
@@ -44,7 +46,7 @@ export async function toSkillEntries(skills: readonly OfferedSkill[], readDocume
   return entries
 }
 
-/** The SKILL.md of a skill. */
+/** The SKILL.md in the files of a skill. */
 export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][number] | undefined {
   return files.find(({ path }) => path === 'SKILL.md')
 }
@@ -75,7 +77,7 @@ function toReadingKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }
 
-/** Validate with the parser of the hosts, which is stricter than that of the registry. */
+/** Parses a SKILL.md with the parser of the hosts, which is stricter than the parser of the registry. */
 async function readSkillEntry({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
   try {
     const { frontmatter } = await skillEntry(fullName, { 'SKILL.md': bytes })

@@ -16,20 +16,23 @@ interface SourceOptions {
 }
 
 /**
- * Takes a part of the answer in its JSON form, and returns a placeholder for the part: base64 without characters that
- * JSON escapes.
+ * Takes a part of a response in its JSON form, and returns a placeholder, which the caller later replaces by this part.
+ * The placeholder is base64 without characters that JSON escapes.
  */
 export type Embed = (json: Buffer) => string
 
-/** Skills of a part of the list; those that hosts would refuse are left out, so a page may take several parts. */
+/**
+ * Maximum number of skills that are listed at once. Skills that hosts would refuse are left out, so a page may take
+ * several such parts.
+ */
 const partMax = 100
-/** Skills whose files are read at once: each may have 512. */
+/** Number of skills whose files are read at once: each skill may have 512 files. */
 const readMax = 10
 /** A page ends when its entries have this number of characters as JSON. */
 const pageCharactersMax = 1_000_000
-/** A page ends after this number of parts too: a catalogue may have any number of skills that are left out. */
+/** A page also ends after this number of parts, because any number of skills of a catalogue may be left out. */
 const partsMax = 10
-/** From this size on, content bypasses the MCP library and is put into the encoded answer. */
+/** Minimum size of content that bypasses the MCP library and is put into the encoded response. */
 const embeddedBytesMin = 65_536
 
 /** A source whose resources can be listed page by page. */
@@ -38,8 +41,8 @@ export interface PagedSource extends SkillSource {
 }
 
 /**
- * The skills of a registry for the MCP extension: most downloaded first, always the latest version. Skills that hosts
- * would refuse are left out here; the tools still find them.
+ * The skills of a registry for the skills extension of MCP: most downloaded first, always the latest version. Lists
+ * leave out skills that hosts would refuse; the tools still find them.
  */
 export function createSkillSource(api: RegistryApi, options: SourceOptions): PagedSource {
   const { pageSize, onError, embed } = options
@@ -80,9 +83,9 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
 }
 
 /**
- * Reads parts of a list until a page has enough entries. The cursor is the number of the next part, and the number of
- * its skills before the page if that ends within a part. Hosts read a limited number of pages, so a page is not short
- * because entries were left out.
+ * Reads parts of a list until a page has enough entries: hosts read a limited number of pages, so a page must not be
+ * short because skills were left out. The cursor is the number of the next part. If the page ends within a part, it is
+ * the number of this part, and the number of its skills that are already listed.
  */
 async function fillPage<Entry>(
   pageSize: number,
@@ -136,7 +139,7 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has a new owner; it is now at ${now}`)
 }
 
-/** Reading SKILL.md counts as a download, as in the API; reading other files does not. */
+/** Reads a file of a skill. Reading SKILL.md counts as a download, as in the API; reading other files does not. */
 async function readResource(
   api: RegistryApi,
   uri: string,
@@ -155,13 +158,19 @@ async function readResource(
     : toReadResult(bytes, mimeType)
 }
 
-/** Send text only if it round-trips, because digests are over the bytes, and if it takes no more space than base64. */
+/**
+ * Returns the file as text only if encoding the text again gives the same bytes, because digests are over the bytes,
+ * and if it takes no more space than base64.
+ */
 function toReadResult(bytes: Uint8Array, mimeType: string | undefined): SkillReadResult {
   const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   return text !== undefined && isCheap(countControls(bytes), bytes) ? { text, mimeType } : { bytes, mimeType }
 }
 
-/** The library copies and checks each answer several times, which takes a second for 10 MiB. */
+/**
+ * Returns a large file with a placeholder as content, because the library copies and checks each response several
+ * times, which takes a second for 10 MiB.
+ */
 async function embedLarge(bytes: Uint8Array, mimeType: string | undefined, embed: Embed): Promise<SkillReadResult> {
   const text = await toJsonText(bytes)
   if (text) return { text: embed(text), mimeType }
@@ -191,12 +200,18 @@ async function toJsonText(bytes: Uint8Array): Promise<Buffer | undefined> {
   return isCheap(controls, bytes) ? Buffer.concat(parts) : undefined
 }
 
-/** JSON writes most control characters as six characters: a file of 10 MiB would become a response of 60 MiB. */
+/**
+ * Whether a text with this number of control characters is at most as long in JSON as in base64. JSON writes most
+ * control characters as six characters: a file of 10 MiB would become a response of 60 MiB.
+ */
 function isCheap(controls: number, { length }: Uint8Array): boolean {
   return controls * 5 <= length
 }
 
-/** Uses an index, because an iterator takes ten times as long. */
+/**
+ * Counts the control characters that JSON writes as six characters. Uses an index, because an iterator takes ten times
+ * as long.
+ */
 function countControls(bytes: Uint8Array): number {
   let controls = 0
   for (let i = 0; i < bytes.length; i++) {

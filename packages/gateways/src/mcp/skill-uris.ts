@@ -13,7 +13,7 @@ export function toSkillUri({ fullName, path }: SkillFile): string {
   return `skill://${fullName}/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** Parses a URI; undefined if it does not name a file of a skill. */
+/** Parses a resource URI; undefined if it does not name a file of a skill. */
 export function parseSkillUri(uri: string): SkillFile | undefined {
   const [, owner, name, path] = /^skill:\/\/([a-z0-9-]+)\/([a-z0-9-]+)\/([^?#]+)$/.exec(uri) ?? []
   const decoded = path && attempt(() => path.split('/').map(decodeURIComponent).join('/'))

@@ -61,7 +61,7 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
   },
 }
 
-/** Convert the schemas once, because a server is created for every request. */
+/** The converted schemas of the tools. They are converted once, because a server is created for every request. */
 const inputSchemas = toRecord(keysOf(toolInputs), (name) => toStandardJsonSchema(toolInputs[name]))
 
 /** Adds the tools to a server that is not connected yet. */
@@ -81,8 +81,8 @@ export function addTools(server: McpServer, api: RegistryApi, onError: OnError):
 }
 
 /**
- * Return the result as text, which every host gives to its model. Many hosts would add structured content to the text,
- * so that the model gets everything twice.
+ * The result of a tool as text, which every host gives to its model. Structured content is left out, because many hosts
+ * would give it to the model in addition to the text.
  */
 function toToolResult(value: object): CallToolResult {
   const text = JSON.stringify(value)
@@ -95,12 +95,12 @@ function toToolResult(value: object): CallToolResult {
   return { content: [{ type: 'text', text }] }
 }
 
-/** Number of members of a pack that a list shows; the page of the pack and `search_skills` have the others. */
+/** Number of skills of a pack that a list of packs shows; the page of the pack and `search_skills` show the others. */
 const membersMax = 10
 
 /**
- * Shows the first skills of a pack by name alone: a pack of hundreds would fill a context, and `search_skills` and
- * `load_skill` describe each.
+ * A pack with the names of its first skills: a pack of hundreds of described skills would fill a model's context, and
+ * `search_skills` and `load_skill` describe each skill.
  */
 function toListedPack({ skills, ...pack }: Pack) {
   const shown = skills

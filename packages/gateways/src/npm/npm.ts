@@ -19,7 +19,9 @@ import { writeTarball } from './write-tarball.ts'
 
 const base = '/npm'
 
-/** The registry of npm, read-only: each skill is the package `@OWNER/SKILL`, for npm, pnpm and skillpm. */
+/**
+ * A registry in the protocol of npm, read-only: each skill is the package `@OWNER/SKILL`, for npm, pnpm and skillpm.
+ */
 export function npm(host: GatewayHost): GatewayRoute[] {
   const archives = createSkillArchives(host, {
     contentType: 'application/gzip',
@@ -40,7 +42,7 @@ function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer
   return {
     pattern: `${base}${path}`,
     endpoint,
-    // Writes get a response that names the alternative.
+    // Requests that write get an error that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     admission: 'keyed-files',
     scheme: 'basic',
@@ -60,7 +62,7 @@ const auditPaths = [
 const severities = { info: 0, low: 0, moderate: 0, high: 0, critical: 0 }
 const auditReport = { actions: [], advisories: {}, muted: [], metadata: { vulnerabilities: severities } }
 
-/** Skills have no dependencies and no advisories in npm's database, so every report is empty. */
+/** Answers an audit with an empty report, because skills have no dependencies and no advisories in npm's database. */
 function toAuditRoute(path: string): GatewayRoute {
   const report = path.endsWith('bulk') ? {} : auditReport
   return {
@@ -82,7 +84,7 @@ function toNpmEndpoint({ path = '' }: Params) {
 
 function refuseWrite({ path = '' }: Params): never {
   if (path.startsWith('-/v1/login') || path.startsWith('-/user/')) {
-    // npm asks for a password after any other status.
+    // Status 501, because npm asks for a password after any other status.
     throw new RegistryError('not_implemented', 'Create an API key, and set it as `_authToken` in .npmrc.')
   }
   throw new RegistryError('method_not_allowed', 'Packages here are read-only. Publish with `skillstead publish`.')
@@ -133,7 +135,7 @@ async function describe(
   return wanted.of === 'tags' ? tags : packument.versions[tags.latest]
 }
 
-/** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */
+/** Answers `GET /-/v1/search` with `text`, `size` and `from`: the catalogue's search. */
 async function answerSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const query = call.url!.searchParams
   const size = readSearchNumber(query.get('size'), 20, 1, 100)
@@ -178,7 +180,7 @@ function readSearchNumber(text: string | null, fallback: number, min: number, ma
   return Number.isSafeInteger(number) ? Math.min(Math.max(number, min), max) : fallback
 }
 
-/** Errors in the form that npm prints. */
+/** Converts an error to the form that npm prints. */
 function toNpmFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   return {
     contentType: 'application/json; charset=utf-8',

@@ -1,7 +1,7 @@
 import { type SkillDetails, toShortName } from '@skillstead/protocol'
 import type { DescribedVersion } from '../scopes/skill-archives.ts'
 
-/** A package as the registry of npm describes it; `versions` are the manifests. */
+/** A package in the form of npm's registry, with the manifests of its versions. */
 export interface Packument {
   readonly name: string
   readonly 'dist-tags': { readonly latest: string }
@@ -17,9 +17,9 @@ interface Manifest {
 }
 
 /**
- * Converts a skill to a package; its versions are those that clients may choose, at least one. `registry` is the URL of the gateway.
- * Yanked versions keep their times, as unpublished ones at npm do: clients with a minimum age look up the time of a
- * version that a lock file names.
+ * Converts a skill to a package. `versions` are those that clients may choose, at least one. `registry` is the URL of
+ * the gateway. Yanked versions keep their times, as unpublished versions at npm do: clients with a minimum age look up
+ * the time of a version that a lock file names.
  */
 export function toPackument(
   fullName: string,
@@ -29,7 +29,7 @@ export function toPackument(
 ): Packument {
   const name = toPackageName(fullName)
   const manifests = versions.map((version) => toNpmManifest(fullName, skill, version, registry))
-  // Every tag must name a listed version.
+  // The tag `latest` must name a listed version, so it falls back to the highest one.
   const isListed = versions.some(({ version }) => version === skill.latestVersion)
   const latest = isListed ? skill.latestVersion : versions[0]!.version
   const times = skill.versions.map(({ version, publishedAt }) => [version, publishedAt])
@@ -47,7 +47,7 @@ export function toPackageName(fullName: string): string {
   return `@${fullName}`
 }
 
-/** The fields that a package and each of its versions have in common. */
+/** The fields that are the same in a package and in each of its versions. */
 function toAbout(skill: SkillDetails, registry: string) {
   const { description, license, keywords, author, repository } = skill
   const maintainer = { name: author.username, email: '' }
@@ -78,7 +78,7 @@ export function toNpmManifest(
     version,
     ...toAbout(skill, registry),
     ...(yanked && { deprecated: 'This version was yanked: it stays for lock files that name it.' }),
-    // npm must neither look for dependencies nor compile anything.
+    // With these values, npm neither looks for dependencies nor compiles anything.
     _hasShrinkwrap: false,
     gypfile: false,
     dist: {

@@ -3,17 +3,18 @@ import type { Pack } from '../scopes/skill-archives.ts'
 import { writeTarGzip } from '../scopes/tar-gzip.ts'
 
 /**
- * Files at the root of a package that npm acts upon: the manifest, dependencies to install, and a native addon that npm
- * compiles by running commands. The tarball has only the generated manifest.
+ * Files at the root of a package that npm acts upon: the manifest, a list of dependencies to install, and the
+ * definition of a native addon, which npm compiles by running commands. They are left out of the tarball, which has
+ * only the generated manifest.
  */
 const leftOut = new Set(['package.json', 'npm-shrinkwrap.json', 'binding.gyp'])
 
-/** The date of all files in tarballs of npm. */
+/** The date of every file in a tarball of npm. */
 const mtime = new Date('1985-10-26T08:15:00Z')
 
 /**
- * Writes the npm package of a version. Its bytes depend only on the name, the version and the files. So package.json has
- * nothing that an owner can change later, such as the description.
+ * Writes the npm package of a version. Its bytes depend only on the name, the version and the files, so package.json
+ * has no field that an owner can change later, such as the description.
  */
 export async function writeTarball(
   pack: Pick<Pack, 'fullName' | 'version'>,
@@ -21,7 +22,8 @@ export async function writeTarball(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const manifest = { name: `@${pack.fullName}`, version: pack.version, keywords: ['agent-skill'], gypfile: false }
   const own: ArchiveFile = { path: 'package.json', bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
-  // File systems that ignore case would overwrite the manifest with a file or folder `Package.json`.
+  // Compared without case: on a file system that ignores case, a file or folder `Package.json` would overwrite the
+  // manifest.
   const kept = files.filter(({ path }) => !leftOut.has(toFoldedPath(path.split('/')[0]!)))
   const sorted = kept.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return writeTarGzip(

@@ -5,23 +5,23 @@ import type { Answer, GatewayCall, GatewayHost } from '../gateway.ts'
 import { apiOf, createSkillArchives } from '../scopes/skill-archives.ts'
 import { writeArtifact, writeLayer, type Artifact } from './write-artifact.ts'
 
-/** A skill as the caller of a request may read it now. */
+/** A skill as the caller of the request may read it. */
 export interface Repository {
   /** `owner/name` as the client requested it. */
   readonly fullName: string
   readonly skill: SkillDetails
 }
 
-/** The artifacts of skills. Each is written again when it is requested; only digests are cached. */
+/** The OCI artifacts of skills. Each artifact is written again when it is requested; only its digests are cached. */
 export interface Artifacts {
   /**
-   * The artifact of a version, yanked or not; undefined if the caller may read none. Throws `recalled`, like all
-   * functions here.
+   * The artifact of a version, yanked or not; undefined if there is none that the caller may read. Throws `recalled`
+   * for a recalled version, as all functions here do.
    */
   findByVersion(call: GatewayCall, repository: Repository, version: string): Promise<Artifact | undefined>
-  /** The artifact with this digest of its manifest. Throws `overloaded` if the search takes too long. */
+  /** The artifact whose manifest has this digest. Throws `overloaded` if the search takes too long. */
   findByManifest(call: GatewayCall, repository: Repository, digest: string): Promise<Artifact | undefined>
-  /** The artifact with this digest of its config or layer. Throws `overloaded` if the search takes too long. */
+  /** The artifact whose config or layer has this digest. Throws `overloaded` if the search takes too long. */
   findByBlob(call: GatewayCall, repository: Repository, digest: string): Promise<Artifact | undefined>
   /** Answers with the layer of a version. Counts as a download. */
   answerLayer(call: GatewayCall, repository: Repository, version: string): Promise<Answer>
@@ -36,12 +36,12 @@ interface Digests {
 type ListedVersion = SkillDetails['versions'][number]
 
 /**
- * Limits the work of a request that searches for a digest. The computed digests stay cached, so the next request
- * continues the search.
+ * Maximum size and number of the versions that a request reads in search of a digest. The computed digests stay cached,
+ * so that the next request continues the search.
  */
 const searchedBytesMax = 128 * 1024 * 1024
 const searchedVersionsMax = 200
-/** Room for about 16,000 versions. */
+/** Size of the cache of digests, with room for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const digestsBytes = 400
 
@@ -80,7 +80,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
     return build(call, repository, listed)
   }
 
-  /** Looks at the cached digests first, then at the other versions, highest first. */
+  /** Searches the cached digests first, and then the other versions, highest first. */
   async function search(call: GatewayCall, repository: Repository, isWanted: (digests: Digests) => boolean) {
     const { versions } = repository.skill
     const others: ListedVersion[] = []

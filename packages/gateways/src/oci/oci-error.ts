@@ -1,7 +1,7 @@
 import { RegistryError, type ErrorCode, type RegistryErrorOptions } from '@skillstead/protocol'
 import type { Answer, GatewayRoute, Header } from '../gateway.ts'
 
-/** The error codes of the OCI distribution specification 1.1 that answers contain. */
+/** The error codes of the OCI distribution specification 1.1 that responses of this gateway contain. */
 type OciCode =
   | 'BLOB_UNKNOWN'
   | 'DENIED'
@@ -14,7 +14,7 @@ type OciCode =
   | 'UNKNOWN'
   | 'UNSUPPORTED'
 
-/** An error whose code in the OCI form does not follow from its status. */
+/** An error with an explicit OCI code, for cases in which the status does not determine the code. */
 export class OciError extends RegistryError {
   readonly ociCode: OciCode
 
@@ -36,7 +36,7 @@ const codesByStatus: Readonly<Record<number, OciCode>> = {
   451: 'DENIED',
 }
 
-/** Errors as clients of OCI registries print them. */
+/** Converts an error to the form that clients of OCI registries print. */
 export function toOciFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   const code = error instanceof OciError ? error.ociCode : (codesByStatus[error.status] ?? 'UNKNOWN')
   const headers: Header[] = [versionHeader, ...(headersByStatus[error.status] ?? [])]

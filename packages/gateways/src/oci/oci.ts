@@ -24,7 +24,9 @@ interface Parts {
 
 const base = '/v2/:owner/:skill'
 
-/** A registry of OCI artifacts (distribution specification 1.1), read-only: each skill is the repository `OWNER/SKILL`. */
+/**
+ * A registry of OCI artifacts (distribution specification 1.1), read-only: each skill is the repository `OWNER/SKILL`.
+ */
 export function oci(host: GatewayHost): GatewayRoute[] {
   const parts: Parts = { host, artifacts: createOciArtifacts(host) }
   return [
@@ -40,7 +42,7 @@ function toOciRoute(pattern: string, endpoint: string, answer: GatewayRoute['ans
   return {
     pattern,
     endpoint,
-    // Pushes get a response that names the alternative.
+    // Pushes get an error that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     admission: 'keyed-files',
     scheme: 'basic',
@@ -60,8 +62,8 @@ function refuseOther(): never {
 }
 
 /**
- * Answers the base path. By this response most clients decide whether they send their password. Some clients without a
- * password send an empty one, and count as guests.
+ * Answers the base path. By this response most clients decide whether they send their password. Some clients that have
+ * no password send an empty one, and count as guests.
  */
 function answerBase(call: GatewayCall): Answer {
   if (isGuest(call) && call.header('authorization') === null) {
@@ -97,7 +99,7 @@ async function answerBlob({ host, artifacts }: Parts, call: GatewayCall, params:
   const { config, layer, version } = artifact
   if (digest === config.digest) return toBlobAnswer(call, config, 'application/octet-stream')
   const answer = await artifacts.answerLayer(call, repository, version)
-  // A response to HEAD has no body from which the size could be taken.
+  // The response to HEAD has no body, so its size is given explicitly.
   const size: Header[] = call.method === 'HEAD' ? [['content-length', `${layer.size}`]] : []
   return withVersion(answer, [...size, ['docker-content-digest', digest]])
 }
@@ -119,8 +121,8 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
 }
 
 /**
- * Finds a skill. A guest gets the same error for a skill that does not exist and one that guests may not read: clients
- * then send their password.
+ * Finds a skill. A guest gets the same error for a skill that does not exist and for a skill that guests may not read:
+ * clients then send their password.
  */
 async function findOciRepository(host: GatewayHost, call: GatewayCall, params: Params): Promise<Repository> {
   const { owner = '', skill: name = '' } = params

@@ -8,8 +8,8 @@ export function listTags({ versions, latestVersion }: Pick<SkillDetails, 'versio
 }
 
 /**
- * The part of a list that `n` and `last` request, and the query for the next part if there is one (distribution
- * specification, content discovery).
+ * The part of a list of tags that `n` and `last` request, and the query for the next part, if there is one
+ * (distribution specification, content discovery).
  */
 export function selectTags(tags: readonly string[], query: URLSearchParams): { tags: string[]; next?: string } {
   const last = query.get('last')

@@ -25,8 +25,8 @@ export interface Layer {
 }
 
 /**
- * The fields of a version in its manifest. None of them can change later, because clients pin the digest of the
- * manifest.
+ * The fields of a version that its manifest and config contain. None of them can change later, because clients pin the
+ * digest of the manifest.
  */
 export interface ArtifactSource {
   readonly name: string
@@ -38,7 +38,7 @@ export interface ArtifactSource {
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 
 /**
- * The media types of the Agent Skills OCI Artifacts Specification 0.1.0, which skills-oci and others install:
+ * The media types of the Agent Skills OCI Artifacts Specification 0.1.0, which skills-oci and other installers support:
  * https://github.com/ThomasVitale/agents-skills-oci-artifacts-spec
  */
 const artifactType = 'application/vnd.agentskills.skill.v1'
@@ -88,18 +88,18 @@ export function writeArtifact(source: ArtifactSource, layer: Layer): Artifact {
 
 const mtime = new Date(0)
 
-/** Writes the files of a version below a folder with the name of the skill. */
+/** Writes an archive with the files of a version, below a folder with the name of the skill. */
 export function writeLayer(
   { fullName }: Pick<Pack, 'fullName'>,
   files: readonly ArchiveFile[],
 ): Promise<Uint8Array<ArrayBuffer>> {
   const root = toShortName(fullName)
   const entries = files.map((file) => ({ ...file, path: `${root}/${file.path}` }))
-  // Some clients create only folders that the archive contains.
+  // Folders are entries of their own, because some clients create only folders that the archive contains.
   const folders = new Set(entries.flatMap(({ path }) => listFolders(path)))
   const all = [...entries, ...Array.from(folders, (path) => ({ path, bytes: new Uint8Array() }))]
   return writeTarGzip(
-    // A folder sorts before its content, because its path is the beginning of the others.
+    // A folder sorts before its content, because its path is the beginning of the paths in it.
     all.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     mtime,
   )
@@ -115,7 +115,7 @@ function toBlob(document: unknown): Blob {
   return { digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, bytes }
 }
 
-/** The text of a frontmatter field, whose value may have any type. */
+/** The text of a frontmatter field; empty if its value is not a text. */
 function toAnnotationText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

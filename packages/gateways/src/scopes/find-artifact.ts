@@ -18,12 +18,15 @@ import {
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
 
-/** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
+/**
+ * The location of an artifact: a file such as `pdf-1.4.0.zip`, next to an index; in a pack, in a folder with the
+ * owner's name.
+ */
 export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
   readonly file: string
-  /** Whether a skill that consists of SKILL.md alone is offered as a zip too. Default: false. */
+  /** Whether a skill that consists of SKILL.md alone is a zip, too, not a Markdown file. Default: false. */
   readonly zips?: boolean
 }
 
@@ -39,7 +42,10 @@ export interface FoundArtifact {
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
-/** Finds a file that an index lists. Throws `not_found` for other files, and the errors of reading the skill. */
+/**
+ * Finds an artifact that an index lists or listed. Throws `not_found` for other files, and the errors of reading the
+ * skill.
+ */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return countAndAnswer(context, () => findScopeArtifact(context, place, caller))
 }
@@ -51,7 +57,7 @@ export function parseArtifactFile(file: string): { name: string; version: string
 }
 
 /**
- * The permanent path of an artifact, relative to an index. Paths in a pack include the owner, since its skills have
+ * The permanent path of an artifact, relative to an index. Paths in a pack include the owner, because its skills have
  * several owners.
  */
 export function toArtifactPath(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
@@ -70,7 +76,7 @@ async function findScopeArtifact(
   const { fullName, reader, packId } = await findScopeSkill(context, place, name, caller)
   const { skill, version } = await getSkillVersion(context, { name: fullName, version: number }, reader)
   const { database } = context
-  // Any version is served: a newer one may have been published since the client read the index.
+  // Every version of a listed skill is served: a newer version may have been published since the client read the index.
   const isListed = packId === undefined || (await hasPackSkill(context, packId, skill.id))
   if (!isListed) throw noArtifact()
   const files = await readFileRows(database.read, version.id)

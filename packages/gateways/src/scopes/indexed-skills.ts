@@ -19,9 +19,9 @@ export interface Indexed {
 const descriptionCharactersMax = 1024
 
 /**
- * The entries of the index of a scope, in order; with a name, only the skills of that name. Leaves out what installers
- * would drop silently: skills without a name and description that strict YAML can parse, and the second of two skills
- * with one name. Throws `not_found` if nothing is left.
+ * The entries of the index of a scope, in order; if `name` is given, only the skills of this name. Leaves out skills
+ * that installers would drop silently: skills without a name and description that strict YAML can parse, and the second
+ * of two skills with the same name. Throws `not_found` if no skill is left.
  */
 export async function readIndexed(
   context: CatalogueContext,
@@ -45,7 +45,7 @@ export async function readIndexed(
   }
   if (indexed.size === 0) throw nothingToInstall(offers)
   const found = [...indexed.values()]
-  // This order does not depend on download counters.
+  // Sorted by name, because the order of `offers` depends on download counters.
   return scope.of === 'owner' ? found.toSorted((a, b) => (a.offer.name < b.offer.name ? -1 : 1)) : found
 }
 

@@ -29,7 +29,10 @@ type PluginSource =
       readonly sha256: string
     }
 
-/** The content of `.claude-plugin/marketplace.json` with zips, whose entries describe the plugins completely. */
+/**
+ * The content of `.claude-plugin/marketplace.json` for plugins that are zips. Its entries describe the plugins
+ * completely.
+ */
 export function toClaudeMarketplace(marketplace: Marketplace & { readonly skills: readonly MarketplaceSkill[] }) {
   return toClaudeDocument(marketplace, marketplace.skills.map(toClaudePlugin))
 }
@@ -40,12 +43,13 @@ function toClaudeDocument({ name, owner, description }: Marketplace, plugins: re
 
 function toClaudePlugin({ name, description, version, owner, source }: MarketplaceSkill) {
   const common = { description, version, author: { name: owner }, strict: false }
-  // In a repository, no arrays of skills: the program `skills` reads the folder of all skills again for each element.
+  // A text, not an array, for a folder in a repository: for an array, the program `skills` reads the folder of all
+  // skills again for each element.
   if ('folder' in source) return { name, source: `./${source.folder}`, ...common, skills: './' }
   return { name, source: { source: 'archive', ...source }, ...common, skills: ['./'] }
 }
 
-/** A generated file: a list that ends with a part for each skill, and the text around these parts. */
+/** A generated JSON file: a list that ends with a part for each skill, and the text before and after the list. */
 export interface DocumentForm {
   readonly path: string
   /** The texts before and after the list, in a repository whose skills have these plugin names. */
@@ -57,9 +61,9 @@ export interface DocumentForm {
 type FolderSkill = MarketplaceSkill & { readonly source: { readonly folder: string } }
 
 /**
- * The files of both marketplaces, whose first plugin is a bundle of all skills, and of the plugin with all skills, for a
- * repository with skills below `skills/`.
- * The text depends only on the marketplace and its skills, which are never none.
+ * The generated files of a repository with skills below `skills/`: the two marketplaces, whose first plugin is a bundle
+ * of all skills, and the manifest of this bundle. The text depends only on the marketplace and its skills, of which
+ * there is at least one.
  */
 export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
   const { name, description } = marketplace
@@ -80,13 +84,15 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
         const bundle = { name: toPluginName(name, skills), description, source: './', strict: false }
         return toFrames(toClaudeDocument(marketplace, [bundle, mark]))
       },
-      // The skill's folder is the root of the plugin, whose hooks and servers Claude Code starts by itself.
+      // Leaves out a skill with `isPluginRoot`: its folder is the root of the plugin, whose hooks and servers Claude
+      // Code would start.
       toPart: (skill) => (skill.isPluginRoot ? '' : partSeparator + JSON.stringify(toClaudePlugin(skill))),
     },
     {
       path: 'plugin.json',
       toFrames: (skills) => {
-        // Codex wants the name of the plugin whose root has the manifest. Without a version, clients take the commit.
+        // Codex requires the name of the plugin whose root contains this manifest. It has no version, so clients take
+        // the commit.
         const manifest = { name: toPluginName(name, skills), description, owner: marketplace.owner, skills }
         return [toPluginManifest(manifest), '']
       },
@@ -96,8 +102,8 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
 }
 
 /**
- * The text before each part of a document, so that a plugin is a line. Clients hash each version of a document in a
- * history, so documents have no more bytes than needed.
+ * The text before each part of a document, so that each plugin is one line. Clients hash each version of a document in
+ * a history, so documents have no more bytes than needed.
  */
 const partSeparator = ',\n    '
 
@@ -107,7 +113,7 @@ const codexPolicy = {
 }
 
 /**
- * The root of the plugin is neither the repository, whose `plugin.json` has another name, nor the skill's folder: Codex
+ * A plugin of Codex. Its root is the folder of all skills: the repository's `plugin.json` has another name, and Codex
  * finds no SKILL.md at a root.
  */
 function toCodexPlugin({ name, description, version, source }: FolderSkill) {
@@ -122,7 +128,7 @@ function toCodexPlugin({ name, description, version, source }: FolderSkill) {
   }
 }
 
-/** A placeholder for the parts of the list, which no other text contains. */
+/** A placeholder for the parts of the list. No other text contains it. */
 const mark = '\0'
 
 function toFrames(document: unknown): [before: string, after: string] {

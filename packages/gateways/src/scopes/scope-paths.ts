@@ -1,8 +1,8 @@
 import type { DiscoveryScope } from '@skillstead/core/internal'
 
-/** The address of an index, and the conversion of the address to the scope of the index. */
+/** The path of a scope's index, and the conversion of its parameters to the scope. */
 export interface ScopePath {
-  /** The name for logs and metrics, because the address of a share link contains a secret. */
+  /** The name for logs and metrics, which must not contain the path, because that of a share link contains a secret. */
   readonly endpoint: string
   /** The pattern of the path before the folder of an index. */
   readonly pattern: string
@@ -11,7 +11,7 @@ export interface ScopePath {
   readonly read: (params: Readonly<Record<string, string>>) => DiscoveryScope
 }
 
-/** All scopes except the root, whose index is a pack that the operator chose. */
+/** The paths of all scopes except the root, whose index is a pack that the operator chose. */
 const scopePaths: readonly ScopePath[] = [
   {
     endpoint: 'discoverPack',
@@ -39,7 +39,7 @@ const scopePaths: readonly ScopePath[] = [
   },
 ]
 
-/** The addresses of all scopes, with that of the root if it has a pack. */
+/** The paths of all scopes, including the root if the operator chose a pack for it. */
 export function listScopePaths(discoveryPack: string | undefined): readonly ScopePath[] {
   return discoveryPack === undefined ? scopePaths : [toRootPath(discoveryPack), ...scopePaths]
 }
@@ -63,7 +63,9 @@ function parseSkill(segment: string): { name: string; version?: string } {
   return version === undefined || version === name || version === 'latest' ? { name } : { name, version }
 }
 
-/** The address with the new name of a transferred skill. `**:rest` of a pattern is the remaining path. */
+/**
+ * The path of a request with the new name of a transferred skill. `**:rest` in a pattern stands for the remaining path.
+ */
 export function renameScope(pattern: string, params: Readonly<Record<string, string>>, fullName: string): string {
   const [owner = '', name = ''] = fullName.split('/')
   const pin = /@.*/.exec(params.skill ?? '')?.[0] ?? ''

@@ -17,10 +17,10 @@ import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'
 
-/** A path below the path of a scope, such as that of an index. */
+/** A route below the path of a scope, such as the route of an index. */
 interface ScopeRoute {
   readonly path: ScopePath
-  /** The part of the path below that of the scope. */
+  /** The part of the pattern after the path of the scope. */
   readonly below: string
   readonly admission: Admission
   answer(call: GatewayCall, params: Params): Promise<Answer>
@@ -28,7 +28,7 @@ interface ScopeRoute {
 
 const sharedEndpoint = 'discoverShared'
 
-/** A route below a scope, which follows transferred skills and limits the guessing of share links. */
+/** A route below a scope. It redirects requests for transferred skills, and limits the guessing of share links. */
 export function toScopeRoute(host: GatewayHost, { path, below, admission, answer }: ScopeRoute): GatewayRoute {
   const { endpoint } = path
   const pattern = `${path.pattern}${below}`
@@ -37,7 +37,7 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
     endpoint,
     methods: ['GET', 'HEAD'],
     admission,
-    // A share link is a credential itself, also on a node that requires a key.
+    // A share link is a credential itself, even on a node that requires a key.
     personal: endpoint === sharedEndpoint,
     answer: (call, params) =>
       followTransfer(host, call, pattern, params, () =>
@@ -46,7 +46,10 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
   }
 }
 
-/** The parts of a request below a scope. `lists` decides whether reading a file counts as a download. */
+/**
+ * The parts of a request below a scope. `lists` decides whether reading a file counts as a download. Default: it
+ * counts.
+ */
 interface Place {
   readonly scope: DiscoveryScope
   readonly read: PageRead
@@ -54,8 +57,8 @@ interface Place {
 }
 
 /**
- * Answers with a list of the skills of a scope. `kind` and the scope name the list. A list that has to be built costs
- * one file for each skill that it may list; the request itself counts as the first file.
+ * Answers with a list of the skills of a scope. `kind` and the scope are the key of the list. A list that has to be
+ * built costs one file for each skill that it may list; the request itself already paid the first file.
  */
 export async function answerList(
   host: GatewayHost,
@@ -67,7 +70,7 @@ export async function answerList(
     const skills = await countListed(host.context, scope, call.caller)
     if (skills > 1) await host.spendFile(call, skills - 1)
   }
-  // Not cached: a share link expires without a change of the catalogue.
+  // The list of a share link is not cached, because the link expires without a change of the catalogue.
   const readList = () =>
     scope.of === 'share' ? encodeList(make) : host.lists.read(call, [...kind, scope], make, charge)
   const list = await throughUpstreams(host, call, read, readList)
@@ -79,7 +82,7 @@ export async function answerList(
 
 /**
  * Answers with a file of a scope, and charges its bytes. Counts a download, unless the caller already has the file,
- * only checks for updates, or read a list of several skills a moment ago.
+ * only checks for updates, or read a list of several skills within the last minute.
  */
 export async function answerFile(
   host: GatewayHost,
@@ -100,7 +103,8 @@ export async function answerFile(
 }
 
 /**
- * While the bytes are built, their memory counts like that of a request body; afterwards the connection limits apply.
+ * Reads the bytes of an artifact. Meanwhile its size counts as memory of a request body; afterwards the connection
+ * limits apply.
  */
 function readScopeArtifact(
   host: GatewayHost,
@@ -114,7 +118,10 @@ function readScopeArtifact(
   })
 }
 
-/** The address of a shared index is a secret: keep it from referrers and search engines. */
+/**
+ * The headers for a response of a scope. The URL of a share link is a secret, so it is kept from referrers and search
+ * engines.
+ */
 function toScopeHeaders({ of }: DiscoveryScope): Header[] {
   if (of !== 'share') return []
   return [
@@ -123,7 +130,7 @@ function toScopeHeaders({ of }: DiscoveryScope): Header[] {
   ]
 }
 
-/** A guessed share link is charged like a wrong key. */
+/** Charges a request for a share link that does not exist, like a request with a wrong key. */
 async function chargeGuesses(
   host: GatewayHost,
   call: GatewayCall,

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { toCacheControl, type Answer, type GatewayCall, type GatewayHost } from '../gateway.ts'
 
-/** A version as an archive of another ecosystem. */
+/** A version of a skill that is written as an archive for another ecosystem. */
 export interface Pack {
   /** `owner/name` as the client requested it: archives contain the name, and a transfer must not change their bytes. */
   readonly fullName: string
@@ -15,15 +15,15 @@ export interface Pack {
   readonly digest: string
 }
 
-/** The archives of a protocol, which differ from the published files only in generated metadata. */
+/** The form of the archives of a protocol, which differ from the published files only in generated metadata. */
 export interface ArchiveForm {
   readonly contentType: string
   readonly extension: string
   /** The algorithms whose hashes a list of versions contains. */
   readonly hashes: readonly ('SHA-1' | 'SHA-256' | 'SHA-512')[]
   /**
-   * Writes an archive. The bytes depend on the arguments alone, in this and later releases: lock files of clients
-   * contain their hash.
+   * Writes an archive. The bytes depend on the arguments alone, and must not change with releases of this program: lock
+   * files of clients contain the archive's hash.
    */
   write(pack: Pack, files: readonly ArchiveFile[]): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>
 }
@@ -32,11 +32,14 @@ export interface ArchiveForm {
 interface ArchiveFacts {
   /** The hashes in the order of {@link ArchiveForm.hashes}. */
   readonly hashes: readonly Buffer[]
-  /** The size of the archive. */
+  /** The size of the archive in bytes. */
   readonly bytes: number
 }
 
-/** A version that clients may choose; without facts if it is beyond the limit of {@link SkillArchives.describe}. */
+/**
+ * A version that clients may choose. `facts` is undefined if the version is beyond the limit of {@link
+ * SkillArchives.describe}.
+ */
 export interface DescribedVersion {
   readonly version: string
   readonly digest: string
@@ -46,20 +49,23 @@ export interface DescribedVersion {
 
 export interface SkillArchives {
   /**
-   * The versions of a skill that clients may choose, highest first, without yanked, recalled and quarantined versions. Archives
-   * are built for the highest versions, until they have {@link describedBytesMax} bytes together.
+   * The versions of a skill that clients may choose, highest first, without yanked, recalled and quarantined versions.
+   * Archives are built for the highest versions, until these have {@link describedBytesMax} bytes together.
    */
   describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
-  /** The facts of one version, yanked and recalled ones too. Undefined if its files may not be read. */
+  /** The facts of one version, which may be yanked or recalled. Undefined if the caller may not read its files. */
   measure(call: GatewayCall, pack: Pack): Promise<ArchiveFacts | undefined>
-  /** Answers with the archive of a version, yanked or not. Counts as a download. Throws `recalled`. */
+  /**
+   * Answers with the archive of a version, yanked or not. Counts as a download. Throws `recalled` for a recalled
+   * version.
+   */
   answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
 }
 
-/** Limits the work of a list: 128 MiB take about a second, once per process. */
+/** Maximum size of the archives that are built for a list: 128 MiB take about a second, once per process. */
 const describedBytesMax = 128 * 1024 * 1024
 const versionsMax = 1000
-/** Facts take about 500 bytes, so the cache has room for about 16,000 versions. */
+/** Size of the cache of facts. Facts take about 500 bytes, so the cache has room for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const factsBytes = 400
 
@@ -69,7 +75,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
     maxSize: cacheBytesMax,
     sizeCalculation: (_, key) => factsBytes + key.length,
   })
-  // One archive at a time: concurrent callers share the results, and memory is bounded.
+  // One archive at a time, so that concurrent callers share the results, and memory is bounded.
   const inTurn = pLimit(1)
 
   async function measure(api: RegistryApi, pack: Pack): Promise<ArchiveFacts | undefined> {
@@ -102,7 +108,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
         const { version, digest, publishedAt } = listed
         const isWithin = bytesLeft > 0
         const facts = isWithin ? await measure(api, { fullName, version, digest }) : undefined
-        // A version whose files may no longer be read cannot be installed.
+        // Leaves out a version whose files may no longer be read, because it cannot be installed.
         if (isWithin && !facts) continue
         bytesLeft -= facts?.bytes ?? 0
         described.push({ version, digest, publishedAt, facts })
@@ -121,7 +127,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       if (host.isKnown(call, etag)) return known
       if (call.method === 'HEAD') return { ...known, contentType: form.contentType }
       await host.spendBytes(call, size)
-      // Memory for the files, and for two forms of the archive that is written from them.
+      // Memory for the files, and for the archive in two forms.
       return host.holding(call, 3 * size, async () => {
         const pack = { fullName, version, digest }
         const body = await form.write(pack, await readPackFiles(apiOf(host, call, { counts: true }), pack))
@@ -147,7 +153,7 @@ async function readPackFiles(
   return readArchiveFiles(body as Uint8Array, 'zip')
 }
 
-/** Web Crypto hashes in another thread: hashing 16 MiB here would block the event loop. */
+/** Hashes an archive by Web Crypto, which uses another thread: hashing 16 MiB here would block the event loop. */
 async function hashArchive(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<Buffer> {
   return Buffer.from(await crypto.subtle.digest(name, bytes))
 }

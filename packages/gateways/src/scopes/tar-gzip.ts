@@ -3,8 +3,8 @@ import type { ArchiveFile } from '@skillstead/skill-format/archives'
 import { packTar } from 'modern-tar'
 
 /**
- * Writes a tar that is gzipped without compression, because compressors change. The bytes depend on the arguments
- * alone: lock files of clients contain their hash. A path that ends in `/` is a folder.
+ * Writes a gzipped tar. It is not compressed, because the output of compressors changes between releases. The bytes
+ * depend on the arguments alone: lock files of clients contain their hash. A path that ends in `/` is a folder.
  */
 export async function writeTarGzip(entries: readonly ArchiveFile[], mtime: Date): Promise<Uint8Array<ArrayBuffer>> {
   const owner = { mtime, uid: 0, gid: 0 }
@@ -24,9 +24,9 @@ export async function writeTarGzip(entries: readonly ArchiveFile[], mtime: Date)
 /** The largest block that deflate stores (RFC 1951, section 3.2.4). */
 const blockBytesMax = 0xffff
 
-/** Gzips by storing the bytes (RFC 1952). */
+/** Writes bytes in gzip format (RFC 1952) without compressing them. */
 function gzipStored(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  // Deflate, no flags, no date, no level, unknown system.
+  // The gzip header: deflate, no flags, no date, no level, unknown system.
   const parts: Uint8Array[] = [Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])]
   for (let at = 0; at < bytes.length; at += blockBytesMax) {
     const block = bytes.subarray(at, at + blockBytesMax)

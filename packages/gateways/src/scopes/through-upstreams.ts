@@ -1,12 +1,12 @@
 import { type DiscoveryScope, lookThrough, type WantedSkill, type UpstreamPort } from '@skillstead/core/internal'
 import type { GatewayCall, GatewayHost, Header } from '../gateway.ts'
 
-/** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
+/** What a page shows: a skill, a list, or content that only this node has, such as a share link. */
 export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'
 
 /**
- * What a request for an index, or for a file of the skill `named`, reads. A pack of this node needs no upstream: all
- * its skills are stored here.
+ * What a request reads: an index or, if `named` is given, a file of that skill. A pack counts as a list, because all
+ * its skills are stored on this node.
  */
 export function toPageRead(scope: DiscoveryScope, named?: Pick<WantedSkill, 'name' | 'version'>): PageRead {
   if (scope.of !== 'skill' && scope.of !== 'owner') return scope.of === 'share' ? 'own' : 'list'
@@ -15,8 +15,8 @@ export function toPageRead(scope: DiscoveryScope, named?: Pick<WantedSkill, 'nam
 }
 
 /**
- * Reads the content of a page on a node with upstreams, and fetches missing skills from upstream. A missing skill costs
- * one request more than the page, because it may cause upstream requests.
+ * Reads the content of a page. On a node with upstreams, fetches a missing skill from upstream, which is charged as one
+ * more request, because it may cause upstream requests.
  */
 export async function throughUpstreams<Result>(
   host: GatewayHost,
@@ -37,7 +37,7 @@ export async function throughUpstreams<Result>(
   return lookThrough(charged, wanted, perform)
 }
 
-/** The freshness of the skill that a page shows. */
+/** The freshness headers for a page about a skill; none for other pages. */
 export async function readPageFreshness(host: GatewayHost, read: PageRead): Promise<readonly Header[]> {
   return typeof read === 'string' ? [] : host.freshness(read.skill)
 }

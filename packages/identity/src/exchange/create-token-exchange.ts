@@ -24,7 +24,10 @@ const bodyBytesMax = 32 * 1024
 
 /** Options of {@link createTokenExchange}. */
 export interface TokenExchangeOptions {
-  /** The public URL of the node, the audience of tokens. Without one, the node exchanges tokens only on loopback. */
+  /**
+   * The public URL of the node, which tokens must name as their audience. Without it, only loopback addresses can
+   * exchange tokens.
+   */
   readonly publicUrl?: string | undefined
 }
 
@@ -32,9 +35,9 @@ export interface TokenExchangeOptions {
 export type TokenExchange = (host: GatewayHost, call: GatewayCall) => Promise<Answer>
 
 /**
- * Creates the exchange of a CI job's OpenID Connect token for an API key (RFC 8693), which for 15 minutes can publish
- * the skills that trust the job. Errors have the form of RFC 6749, section 5.2. Refused tokens of trusted issuers are
- * recorded in the audit log.
+ * Creates the handler of `POST /token/exchange`, which exchanges a CI job's OpenID Connect token for an API key (RFC
+ * 8693). For 15 minutes, the key can publish the skills that trust the job. Errors have the form of RFC 6749, section
+ * 5.2. Refused tokens of trusted issuers are recorded in the audit log.
  *
  * @example
  * const tokenExchange = async () => createTokenExchange(registry, { publicUrl: 'https://skills.example.com' })
@@ -151,7 +154,7 @@ function toErrorAnswer(call: GatewayCall, error: string, message: string, status
   return toAnswer(call, { error, error_description: description }, status)
 }
 
-/** `no-store`, because no cache may store a key. */
+/** An answer with `no-store`, because it may contain an API key, which no cache may store. */
 function toAnswer(call: GatewayCall, value: object, status = 200): Answer {
   return { ...toJsonAnswer(call, value), status, cacheControl: 'no-store' }
 }

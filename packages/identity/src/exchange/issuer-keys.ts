@@ -4,7 +4,10 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
 type KeyFinder = JWTVerifyGetKey
 
-/** The keys of an issuer are fetched again after this time, or after `cooldownMs` for an unknown key. */
+/**
+ * The keys of an issuer are fetched again after `cacheMs`, or for a token with an unknown key already after
+ * `cooldownMs`.
+ */
 const cacheMs = 10 * 60_000
 const cooldownMs = 30_000
 const bytesMax = 256 * 1024

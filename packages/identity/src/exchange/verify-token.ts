@@ -21,8 +21,8 @@ export function readIssuer(token: string): string {
 
 /**
  * Verifies that an owner or skill trusts the issuer of a token, that a key of this issuer signed the token, that the
- * token is for this node, and that it has not expired. Throws `forbidden`, and `upstream_failed` or `upstream_timeout`
- * if the issuer does not respond.
+ * token is for this node, and that it has not expired. Throws `forbidden` if a check fails, and `upstream_failed` or
+ * `upstream_timeout` if the issuer does not respond.
  */
 export async function verifyToken(
   context: OperatorContext,
@@ -56,7 +56,10 @@ export async function verifyToken(
   }
 }
 
-/** The `jti` of a token, or else its signed part, because the signature of one token can have several forms. */
+/**
+ * What identifies a token: its `jti`, or else the token without its signature, because one signature has several
+ * encodings.
+ */
 function toTokenId(token: string, { jti }: JWTPayload): string {
   return typeof jti === 'string' && jti !== '' ? `jti ${jti}` : token.slice(0, token.lastIndexOf('.'))
 }

@@ -6,14 +6,17 @@ import { type Claims, toIdentity } from './claims.ts'
 
 /** An identity provider, and the client that its operator registered for the node. */
 export interface ProviderSettings {
-  /** The issuer identifier: HTTPS, except on this machine. */
+  /** The issuer identifier: an HTTPS URL, or an HTTP URL of this machine. */
   readonly issuer: string
   readonly clientId: string
   /** Undefined for a public client, which PKCE alone protects. */
   readonly clientSecret?: string | undefined
 }
 
-/** The values by which the provider's answer to one sign-in is checked; the user's browser stores them until then. */
+/**
+ * The values by which the provider's answer to one sign-in is checked; the user's browser stores them until that
+ * answer.
+ */
 export interface Checks {
   readonly state: string
   readonly nonce: string
@@ -41,7 +44,7 @@ export class Provider {
   readonly #http: ReturnType<typeof createHttpClient>
   #found: { readonly at: number; readonly config: Promise<oidc.Configuration> } | undefined
 
-  /** Throws a TypeError for an issuer that is not an HTTPS URL. */
+  /** Throws a TypeError for an issuer that is neither an HTTPS URL nor an HTTP URL of this machine. */
   constructor(settings: ProviderSettings, now: () => number, outgoing: Pick<OutgoingOptions, 'ca' | 'proxy'> = {}) {
     requireIssuer(settings.issuer)
     this.#settings = settings
@@ -73,7 +76,7 @@ export class Provider {
 
   /**
    * Exchanges the authorization code in the provider's answer for the account. Throws `forbidden` if state, issuer or
-   * nonce do not match, and `upstream_failed`.
+   * nonce do not match, and `upstream_failed` if the provider does not respond.
    */
   async finish(answer: URL, { state, nonce, verifier }: Checks): Promise<Confirmed & { identity: Identity }> {
     const config = await this.#configure()
@@ -93,7 +96,10 @@ export class Provider {
     }
   }
 
-  /** Asks the provider whether an account still exists. Throws {@link AccountEnded} if not, and other errors. */
+  /**
+   * Asks the provider whether an account still exists. Throws {@link AccountEnded} if it does not, and another error if
+   * the provider gives no valid answer.
+   */
   async refresh(refreshToken: string, subject: string): Promise<Confirmed> {
     const config = await this.#configure()
     try {

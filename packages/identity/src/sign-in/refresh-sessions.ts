@@ -5,8 +5,8 @@ import type { SignInParts } from './sign-in-routes.ts'
 const everyMs = 60_000
 
 /**
- * Asks the provider every minute about the sessions that are due, and ends the sessions of accounts that it no longer
- * confirms. Returns a function that stops asking.
+ * Every minute, asks the provider to confirm the accounts of the sessions that are due for it, and ends the sessions of
+ * accounts that the provider no longer confirms. Returns a function that stops this and waits for open requests.
  */
 export function startRefreshing(parts: SignInParts): () => Promise<void> {
   const { onError } = parts
@@ -36,7 +36,7 @@ async function refreshDue(parts: SignInParts, isStopped: () => boolean): Promise
   for (;;) {
     const due = await takeDueSessions(parts.context, parts.issuer)
     const answered = await Promise.all(due.map((session) => refresh(parts, session)))
-    // A provider that does not answer is asked again a minute later.
+    // If the provider answers no request, the next sessions are asked about a minute later.
     if (!answered.includes(true) || isStopped()) return
   }
 }

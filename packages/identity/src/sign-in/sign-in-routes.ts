@@ -81,7 +81,8 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
       host.toCookie(call, cookie, '', 0),
     ])
   } catch (error) {
-    // Requests without a sign-in that this node began are not recorded: anyone could fill the audit log with them.
+    // A request without a pending sign-in fails before `try`, so it is not recorded: anyone could fill the audit log
+    // with such requests.
     if (error instanceof RegistryError) await refuseIdentity(context, issuer, error.message)
     throw error
   }
@@ -89,7 +90,10 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
 
 const sessionCookieSeconds = 12 * 60 * 60
 
-/** Ends the session of the node. Returns the URL that ends the provider's session, if the sign-in opened it. */
+/**
+ * Ends the session of the node. Returns the URL that ends the provider's session; null if the session has another
+ * origin.
+ */
 async function signOut({ registry, provider }: SignInParts, host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const sessionToken = call.caller.kind === 'user' ? host.readCookie(call, 'session') : undefined
   await localApi(registry, guest, { sessionToken }).deleteSession()
@@ -98,7 +102,10 @@ async function signOut({ registry, provider }: SignInParts, host: GatewayHost, c
   return toJsonAnswer(call, { location }, [host.toCookie(call, 'session', '', 0)])
 }
 
-/** Null if the provider does not answer: the user is signed out of the node in any case. */
+/**
+ * The URL that ends the provider's session. Null if the provider does not answer: the user is signed out of the node
+ * anyway.
+ */
 async function findLogout(provider: Provider, returnTo: string): Promise<string | null> {
   try {
     return (await provider.findLogout(returnTo)) ?? null

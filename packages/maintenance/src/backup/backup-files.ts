@@ -7,10 +7,13 @@ import { findPartialFiles, removePartialFiles } from './place-file.ts'
 import { writeBackup } from './write-backup.ts'
 
 const folderName = 'backups'
-/** A timestamp with hyphens for `:` and `.`, which some file systems reject, and a marker for scheduled backups. */
+/**
+ * The name of a backup: a timestamp with hyphens for `:` and `.`, which some file systems reject, and `.scheduled` if
+ * the schedule made it.
+ */
 const namePattern = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z(\.scheduled)?\.db$/
 
-/** Folders into which this process is writing a backup. */
+/** Backup folders into which this process is writing a backup. */
 const running = new Set<string>()
 
 /** The backup folder of a registry; undefined for a database that is not a file. */
@@ -47,7 +50,7 @@ export async function addBackup(
   try {
     makePrivateFolder(folder)
     await chmod(folder, 0o700)
-    // Remnants of a killed process may take all the free space.
+    // Removed first, because unfinished copies of a killed process may take all the free space.
     await removePartialFiles(await findPartialFiles(database, clock.now()))
     const name = toBackupName(clock.now(), scheduled)
     const bytes = await writeBackup(database.path, join(folder, name), closing)
@@ -71,8 +74,8 @@ export async function recordBackup(
 }
 
 /**
- * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users.
- * Scheduled backups with a later name than the one just made are older: the clock was set back after they were made.
+ * Deletes the oldest scheduled backups beyond `retained`, but never the backup `made` and never backups that users
+ * made. Scheduled backups with a later name than `made` count as older: the clock was set back after they were made.
  */
 export async function dropOldBackups(folder: string, retained: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)

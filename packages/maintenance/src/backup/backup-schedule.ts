@@ -17,7 +17,7 @@ export interface BackupPlan {
   readonly backupsMax: number
 }
 
-/** Topic and queue in the outbox: contains the pending backup and the completed ones. */
+/** Topic and unique key of the outbox rows: the pending scheduled backup and the completed ones. */
 const topic = 'backup'
 const minuteMs = 60_000
 const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
@@ -29,9 +29,9 @@ export function checkPlan({ everyMs, backupsMax }: BackupPlan): void {
 }
 
 /**
- * Makes backups on schedule; the next one is a row of the outbox. A backup that is overdue when the registry opens is
- * made at once. `onError` receives the error of a failed backup. Without a plan, cancels the backup that an earlier plan
- * scheduled. Throws `not_implemented` if the database is not a file.
+ * Makes backups on schedule; the next backup is a row of the outbox. A backup that is overdue when the registry opens
+ * is made at once. `onError` receives the error of a failed backup. Without a plan, cancels the pending backup of an
+ * earlier plan. Throws `not_implemented` for a plan if the database is not a file.
  */
 export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | undefined): Promise<void> {
   const { outbox, clock, database, onError } = parts
@@ -59,7 +59,7 @@ export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | 
   await database.writer.write((trx) => outbox.enqueue(trx, toJob(dueAt)))
 }
 
-/** The schedule and the last result; null without a schedule. */
+/** The interval, the time of the next backup and the last result; null without a plan. */
 export async function readSchedule(
   parts: ExtensionParts,
   plan: BackupPlan | undefined,
@@ -107,7 +107,8 @@ function toJob(dueAt: number) {
 }
 
 /**
- * The time of the last backup. One in the future, from before the clock was set back, counts only if there is no other.
+ * The time of the last scheduled backup. A time in the future, from before the clock was set back, counts only if there
+ * is no earlier one.
  */
 async function findLastAt({ database, clock }: ExtensionParts): Promise<number | undefined> {
   const all = (await readBackups(findBackupFolder(database)!)).filter(({ scheduled }) => scheduled)

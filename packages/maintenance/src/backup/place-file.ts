@@ -6,8 +6,8 @@ import { RegistryError, readErrorCode } from '@skillstead/protocol'
 import type { Database } from '@skillstead/core/internal'
 
 /**
- * Name of a file while {@link placeFile} writes it, and names of SQLite's journals next to it. Names chosen by people do
- * not match.
+ * Name of a file while {@link placeFile} writes it, and names of SQLite's journals for this file. File names that users
+ * choose do not match, because of the UUID.
  */
 const partialPattern = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial(?:-journal|-wal|-shm)?$/
 
@@ -40,8 +40,8 @@ async function syncToDisk(path: string): Promise<void> {
 }
 
 /**
- * Hard-links first: unlike a rename, a link never replaces a file that was created meanwhile. Not every file system has
- * links.
+ * Gives the file its final name by a hard link, which unlike a rename never replaces a file that was created meanwhile.
+ * Renames the file only on file systems without hard links.
  */
 async function giveName(partial: string, to: string): Promise<void> {
   try {

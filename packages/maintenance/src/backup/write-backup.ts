@@ -26,7 +26,7 @@ interface CopyOptions {
   readonly finish?: (partial: string) => Promise<void>
 }
 
-/** As {@link writeBackup}, with a step that changes the copy. */
+/** As {@link writeBackup}, but `finish` can change the copy before the copy gets its name. */
 export async function copyRegistry(from: string, to: string, { signal, finish }: CopyOptions): Promise<void> {
   await placeFile(to, async (partial) => {
     await requireBackupSpace(from, to)
@@ -38,8 +38,8 @@ export async function copyRegistry(from: string, to: string, { signal, finish }:
 }
 
 /**
- * Rejects a copy whose journal could not be merged on closing, as on a full disk: the content of the journal would be
- * lost.
+ * Rejects a copy whose journal SQLite could not merge when it closed the copy, as on a full disk: the content of the
+ * journal would be lost.
  */
 function requireOneFile(partial: string): void {
   if (!existsSync(`${partial}-wal`)) return

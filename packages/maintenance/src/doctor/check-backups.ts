@@ -1,7 +1,7 @@
 import { findPartialFiles } from '../backup/place-file.ts'
 import type { Check } from './finding.ts'
 
-/** Interrupted backups take space but are not a fault of the registry. */
+/** Reports files of interrupted backups: they take space but are not a fault of the registry. */
 export const backupsCheck: Check = {
   name: 'backups',
   async run({ database, clock }) {

@@ -17,10 +17,10 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import { lostAdvice, restoreAdvice, type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
-/** Bytes read per batch; a single larger file is read on its own. */
+/** Bytes read per batch; a file that is larger is read on its own. */
 const batchBytesMax = 4 * 1024 * 1024
 
-/** The advice for a registry with a bucket. */
+/** The advice for faults in a registry with a bucket. */
 const advice = `For files in the bucket: ${lostAdvice} For others: ${restoreAdvice}`
 
 /** Decompresses and hashes every stored file. */
@@ -89,7 +89,7 @@ function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Ge
   yield batch
 }
 
-/** Contents in the bucket are compared with their digests when they are read. */
+/** Checks one content. A content in the bucket is compared with its digest when it is read. */
 async function checkStored(database: Database, row: BlobRow, faults: Faults): Promise<void> {
   if (isInRow(row)) return checkBlob(row, `Content ${row.digest}`, faults)
   const reading = database.bucket ? database.bucket.open(row) : Promise.reject(new Error(noBucketAdvice))
@@ -119,7 +119,7 @@ async function checkSizes({ database }: CatalogueContext, faults: Faults): Promi
   }
 }
 
-/** The files of quarantined versions are stored separately. */
+/** Checks the files of quarantined versions, which are stored in a table of their own. */
 async function checkQuarantined({ database }: CatalogueContext, faults: Faults): Promise<void> {
   const quarantined = await database.read
     .selectFrom('quarantine_items')

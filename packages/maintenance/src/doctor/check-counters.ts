@@ -95,7 +95,7 @@ export const countersCheck: Check = {
   },
 }
 
-/** The rows are read in the writing transaction, because the agent may act between a read and a write. */
+/** The agents are read in the writing transaction, because an agent may act between a read and a write. */
 async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
   for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
     await settleTrust(trx, agent)

@@ -15,7 +15,7 @@ export const databaseCheck: Check = {
   },
 }
 
-/** Maximum number of reported problems: with more, the file cannot be repaired anyway. */
+/** Maximum number of reported problems: a file with more cannot be repaired anyway. */
 const problemsMax = 20
 
 async function findSqliteFaults(db: Kysely<Tables>, faults: Faults): Promise<void> {
@@ -45,7 +45,9 @@ interface ForeignKey {
   readonly parent_column: string
 }
 
-/** PostgreSQL enforces foreign keys, unless their triggers were disabled. */
+/**
+ * Finds rows that refer to missing rows. PostgreSQL prevents them by foreign keys, unless their triggers were disabled.
+ */
 async function findOrphans(db: Kysely<Tables>, faults: Faults): Promise<void> {
   const keys = await sql<ForeignKey>`select conrelid::regclass::text as child, c.attname as child_column,
       confrelid::regclass::text as parent, p.attname as parent_column

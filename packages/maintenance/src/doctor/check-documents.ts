@@ -49,7 +49,7 @@ function readSkillRows({ read }: CatalogueContext['database']) {
   return readPages(0, page, ({ num }) => num)
 }
 
-/** How often a skill that changed between reads is read again. */
+/** How many times a skill is read at most, if it changes between reads. */
 const readsMax = 20
 
 async function findLastingProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
@@ -75,8 +75,8 @@ async function findDocumentProblem(db: Kysely<Tables>, skill: SkillRow): Promise
 }
 
 /**
- * Compares the content only, because other releases wrote the fields in another order, or without newer fields. Ignores
- * the time of a sync and the version of the form.
+ * Compares the fields of the stored form by their values, because other releases wrote them in another order or without
+ * newer fields. Ignores the time of a sync and the version of the form.
  */
 function isSameDocument(stored: string, computed: string): boolean {
   if (stored === computed) return true

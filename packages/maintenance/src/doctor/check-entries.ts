@@ -85,7 +85,7 @@ async function readStoredVersions({ read }: Database, after: string): Promise<St
   const ids = [...new Set(versions.map(({ skill_id }) => skill_id))]
   const skills = await read.selectFrom('skills').selectAll().where('id', 'in', ids).execute()
   const byId = new Map(skills.map((skill) => [skill.id, skill]))
-  // A version without its skill is reported by the database check.
+  // A version whose skill is missing is skipped: the database check reports it.
   return versions.flatMap((version) => {
     const skill = byId.get(version.skill_id)
     return skill ? [{ version, skill }] : []
@@ -134,7 +134,7 @@ function findLoggedProblem(
   const identity = version.identity === null ? undefined : parseJson(version.identity)
   if (!isDeepStrictEqual(identity, entry.data['identity']))
     return `${subject} and entry ${entry.seq} of the log differ in identity.`
-  // Entries of mirrored skills are relayed as the upstream wrote them.
+  // Entries of mirrored skills are not compared, because they are relayed as the upstream wrote them.
   if (skill.origin_kind === 'mirror') return undefined
   const metadata = parseJson(version.metadata)
   const { data } = toVersionEntry(skill, version, { metadata, files }, true)
@@ -142,7 +142,10 @@ function findLoggedProblem(
   return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`
 }
 
-/** Entries that would be too long are shortened. Shortened entries from before the log became a tree are not marked. */
+/**
+ * Whether an entry lacks the whole field, because the entry was shortened. Shortened entries from before the log became
+ * a tree have no `cut`.
+ */
 function isCut({ data }: LoggedEntry, field: string): boolean {
   return (Array.isArray(data['cut']) && data['cut'].includes(field)) || (data['files'] === null && field !== 'size')
 }
@@ -180,7 +183,7 @@ function readLoggedEntries({ read }: Database, after: number) {
 
 type Entry = Awaited<ReturnType<typeof readLoggedEntries>>[number]
 
-/** A mirrored skill may have another id now, so versions are matched by digest and name. */
+/** The versions of entries that exist, matched by digest and name, because a mirrored skill may have another id now. */
 async function readThere({ read }: Database, entries: readonly Entry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set()
   const rows = await read

@@ -19,9 +19,9 @@ export interface LogCheck {
 type Reader = Database['read']
 
 /**
- * Recomputes the Merkle tree from the entries and compares everything that is stored of it: each entry with its hash
- * and its columns, each tile with the hashes below it, the head, and the two halves of each key. Reports the first
- * mismatch. Runs in batches, so that a node can serve requests meanwhile.
+ * Recomputes the Merkle tree from the log entries and compares it with everything that is stored: each entry with its
+ * hash and its columns, each tile with the hashes below it, the head, and the two halves of each signing key. Reports
+ * the first mismatch. Runs in batches, so that a node can serve requests meanwhile.
  */
 export async function checkLog({ database }: { readonly database: Pick<Database, 'read'> }): Promise<LogCheck> {
   // The extent is read before the head, so that entries which are appended during the check do not look surplus.
@@ -63,7 +63,7 @@ async function readExtent(db: Reader) {
   return { entries, tiles }
 }
 
-/** Finds entries and tiles beyond the head, which would block the next ones. */
+/** Finds entries and tiles beyond the tree head, which would block the next entries and tiles. */
 function findLogExcess({ entries, tiles }: Awaited<ReturnType<typeof readExtent>>, head: TreeHead): string | undefined {
   const { first, last } = entries
   const seq = first !== null && first < 1 ? first : last

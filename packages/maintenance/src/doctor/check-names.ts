@@ -60,7 +60,7 @@ const rules: readonly { readonly find: Query; readonly toFault: (subject: string
   },
 ]
 
-/** Names, holders of short names, latest versions. */
+/** Checks names, holders of short names and latest versions. */
 export const namesCheck: Check = {
   name: 'names',
   async run({ database }, _tell, faults) {

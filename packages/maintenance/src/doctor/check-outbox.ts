@@ -4,7 +4,7 @@ import { type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
 
-/** Overdue jobs are not a fault: perhaps no node has run for a while. Jobs that cannot be parsed are a fault. */
+/** Finds jobs that cannot be parsed. Overdue jobs are not a fault: perhaps no node has run for a while. */
 export const outboxCheck: Check = {
   name: 'outbox',
   async run(context, _tell, faults) {

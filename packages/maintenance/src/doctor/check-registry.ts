@@ -86,7 +86,7 @@ async function runCheck(check: Check, context: CatalogueContext, report: Report)
   return attemptCheck(check, context, report, faults.isEmpty ? new Faults() : new Faults(faults))
 }
 
-/** A check that throws is reported as a finding, and the next check runs. */
+/** Runs a check. A check that throws is reported as a finding, and the next check runs. */
 async function attemptCheck(check: Check, context: CatalogueContext, report: Report, faults: Faults): Promise<Finding> {
   try {
     return { name: check.name, ...(await check.run(context, report, faults)) }

@@ -69,7 +69,10 @@ async function readSketch({ database }: CatalogueContext, digest: string): Promi
   return bytes && toSketch(bytes)
 }
 
-/** Shingles that very many skills share are stored only for the first of these skills. */
+/**
+ * Whether the shingles of a sketch are stored. A shingle that very many skills share is stored only for the first of
+ * them.
+ */
 async function hasStoredShingles(
   { copies, database }: CatalogueContext,
   num: number,

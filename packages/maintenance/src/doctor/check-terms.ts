@@ -36,7 +36,7 @@ export const termsCheck: Check = {
         { bulk: true },
       )
     }
-    // The full-text index contains the terms.
+    // The full-text index contains the terms, so it is rebuilt as well.
     await repairText(context)
   },
 }
@@ -53,7 +53,9 @@ function readIndexedVersions(context: CatalogueContext, after: string) {
     .execute()
 }
 
-/** The versions whose stored terms differ from those of their text. Missing content is reported by the contents check. */
+/**
+ * The versions whose stored terms differ from those of their text. Missing content is reported by the contents check.
+ */
 async function findWrong({ database }: CatalogueContext, page: readonly { row: Row; digest: string | undefined }[]) {
   const wrong: { id: string; name: string; stored: boolean; terms: Uint8Array }[] = []
   for (const { row, digest } of page) {

@@ -1,7 +1,7 @@
 import type { ExtensionCheck } from '@skillstead/core/internal'
 import type { Check } from './finding.ts'
 
-/** The check of an extension as one of the doctor's. */
+/** Converts a check of an extension to a check of the doctor. */
 export function toCheck({ name, run }: ExtensionCheck): Check {
   return {
     name,

@@ -14,16 +14,16 @@ export interface Finding {
 /** The result of a check, without its name. */
 export type Outcome = Omit<Finding, 'name'>
 
-/** A check of a registry, and its repair if the data can be rebuilt. */
+/** A check of a registry, and its `repair` if the checked data can be rebuilt from other data. */
 export interface Check {
   readonly name: string
   run(context: CatalogueContext, report: Report, faults: Faults): Promise<Outcome>
   repair?(context: CatalogueContext): Promise<void>
 }
 
-/** The number of faults of one kind that are reported in full. */
+/** The number of faults of one check that are reported in full. */
 const reportedMax = 3
-/** The number of faults of one kind that are counted. */
+/** The number of faults of one check that are counted; more are ignored. */
 const countedMax = 10_000
 
 /** Collects faults: the first are reported, the others only counted. */
@@ -31,7 +31,7 @@ export class Faults {
   readonly #sentences = new Set<string>()
   readonly #confirmed: ReadonlySet<string> | undefined
 
-  /** `confirming`: the faults of an earlier run; only these are collected again. */
+  /** `confirming`: the faults of an earlier run; of the new faults, only those that are among them are collected. */
   constructor(confirming?: Faults) {
     this.#confirmed = confirming && confirming.#sentences
   }
@@ -46,7 +46,10 @@ export class Faults {
     return this.#sentences.size === 0
   }
 
-  /** `sound` if there are no faults; otherwise the first faults and `advice`. Without advice, the data can be rebuilt. */
+  /**
+   * The result of the check: `sound` if there are no faults, otherwise the first faults and `advice`. Omit the advice
+   * if `doctor --repair` can rebuild the data.
+   */
   toOutcome(sound: string, advice?: string): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
     const { shown, more } = cutList([...this.#sentences], reportedMax)

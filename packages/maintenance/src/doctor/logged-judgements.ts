@@ -22,7 +22,7 @@ interface LoggedEntry {
   readonly data: Record<string, unknown>
 }
 
-/** The fields of an entry that the row of the result also has. */
+/** The fields of an `evaluation` entry that are compared with the row of the evaluation result. */
 const resultFields = ['author', 'identity', 'byOwner', 'ranAt', 'postedAt', 'result'] as const
 
 /** Compares the results of evaluations of versions of public skills with the newest entry of each user in the log. */
@@ -46,7 +46,7 @@ export async function* findResultProblems(
     const key = `${subject} ${row.author_id}`
     const entry = newest.get(key)
     newest.delete(key)
-    // The entry of a skill that became public names no result that was withdrawn before.
+    // A result that was withdrawn before its skill became public has no entry in the log.
     if (!entry && row.withdrawn === 1) continue
     if (!entry) yield `The result of ${row.author} for ${subject} has no entry in the log.`
     const wrong = entry && resultFields.find((field) => !isDeepStrictEqual(data[field], entry.data[field]))
@@ -87,8 +87,9 @@ function isComparable(skill: SkillRow): boolean {
 }
 
 /**
- * The newest entries of one type about these subjects, by the subject and the key of their data. When a skill becomes
- * public again, the log gets new entries of all that still applies: those from before are not read.
+ * The newest entries of one type about these subjects, by the subject and the key of the entry's data. When a withdrawn
+ * skill becomes public again, the log gets new entries of all that still applies, so entries from before the withdrawal
+ * are ignored.
  */
 async function readNewest(
   read: Reader,

@@ -48,7 +48,7 @@ export const diskCheck: Check = {
   },
 }
 
-/** Whether each file of each version exists; its content is checked with `deep`. */
+/** Whether each file of each version has a row of content. Only a check with `deep` reads the contents. */
 export const blobsCheck: Check = {
   name: 'blobs',
   async run({ database }, _report, faults) {
@@ -69,7 +69,7 @@ export const blobsCheck: Check = {
   },
 }
 
-/** The files that reads did not find in the bucket, each with one of its versions. */
+/** Selects the files that the bucket no longer had when they were read, each with one of its versions. */
 function listLost(db: Kysely<Tables>) {
   return db
     .selectFrom('blobs')
@@ -94,10 +94,10 @@ export const searchCheck: Check = {
   repair: repairText,
 }
 
-/** Recomputes the log's tree; fast enough for the quick check. */
+/** Recomputes the log's tree, which is fast enough for the quick check. */
 export const logCheck: Check = { name: 'log', run: (context) => checkLog(context) }
 
-/** Pending scans are not a fault: a node runs them in the background. */
+/** Reports pending scans, which are not a fault: a node runs them in the background. */
 export const scansCheck: Check = {
   name: 'scans',
   async run(context) {
@@ -113,7 +113,7 @@ export const scansCheck: Check = {
 const unusedMs = 90 * 86_400_000
 const namedKeysMax = 5
 
-/** Unused keys are no fault, but each is one that could leak. */
+/** Reports unused API keys. They are no fault, but each of them could leak. */
 export const keysCheck: Check = {
   name: 'keys',
   async run({ database, clock }) {
@@ -143,7 +143,7 @@ export const keysCheck: Check = {
 export const reputationCheck: Check = {
   name: 'reputation',
   async run({ database }) {
-    // In a write transaction, so that nothing changes between reading two tables.
+    // In a write transaction, so that nothing changes between reading the two kinds of rows.
     const { authors, skills, standings, badges } = await database.writer.write(findDrift)
     const wrong = new Set([...standings.map(({ user_id }) => user_id), ...badges.map(({ userId }) => userId)]).size
     if (wrong === 0 && skills.size === 0) {

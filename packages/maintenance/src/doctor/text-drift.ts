@@ -22,14 +22,14 @@ export function findWrongTexts(database: Database, pages: AsyncIterable<Numbered
 
 /**
  * Refreshes a connection's view of SQLite's full-text index. A connection caches the places of the index's parts, and
- * only a query of the index itself detects that another connection moved the parts; other reads would report false
- * damage.
+ * only a query of the index itself detects that another connection moved them. Without it, the integrity checks would
+ * report false damage.
  */
 export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
   await sql`select rowid from skill_text limit 1`.execute(db)
 }
 
-/** The columns in the order of the table. */
+/** The columns of `skill_text`, in the order of the table. */
 const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category', 'body'] as const
 /** Number of word positions that are read at a time. */
 const placesMax = 20_000
@@ -75,7 +75,7 @@ async function readSums(db: Kysely<Tables>): Promise<Map<number, bigint>> {
   }
 }
 
-/** The last of the first words that together have `placesMax` positions; at least the first word. */
+/** The last word of the longest start of `words` that has at most `placesMax` positions; at least the first word. */
 function toLast(words: readonly { term: string; cnt: number }[]): string {
   let places = 0
   const end = words.findIndex(({ cnt }) => (places += cnt) > placesMax)
@@ -101,7 +101,7 @@ function hashWord(column: string, word: string, offset: number): bigint {
   return createHash('md5').update(`${column}\n${offset}\n${word}`).digest().readBigUInt64LE()
 }
 
-/** PostgreSQL stores each text's whole vector, and computes the expected vector. */
+/** Compares whole vectors: PostgreSQL stores the vector of each text, and computes the expected vector. */
 async function compareVectors(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const missing: string[] = []
   const wrong: string[] = []

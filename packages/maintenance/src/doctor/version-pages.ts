@@ -13,7 +13,10 @@ export function selectVersionsAfter({ database }: CatalogueContext, after: strin
     .limit(pageRows)
 }
 
-/** Reads all versions in pages, each with the digest of its SKILL.md; undefined without content. */
+/**
+ * Reads all versions in pages, each with the digest of its SKILL.md; the digest is undefined if the version has no
+ * content.
+ */
 export async function* readVersionPages<Row extends { readonly id: string }>(
   context: CatalogueContext,
   read: (after: string) => Promise<Row[]>,

@@ -3,10 +3,13 @@ import * as zlib from 'node:zlib'
 import type { Transform } from 'node:stream'
 
 const chunkSize = 256 * 1024
-/** The level is low, because the contents are already compressed: a higher one would hardly save space. */
+/** The lowest level, because the contents are already compressed: a higher level would hardly save space. */
 const gzipLevel = constants.Z_BEST_SPEED
 
-/** The compressor for a file name: `.gz` and `.zst` are compressed. Throws if this Node.js does not support it. */
+/**
+ * The compressor for a file name that ends in `.gz` or `.zst`; undefined for other names. Throws for `.zst` if this
+ * Node.js does not support Zstandard.
+ */
 export function createCompressor(name: string): Transform | undefined {
   if (/\.gz$/i.test(name)) return createGzip({ level: gzipLevel, chunkSize })
   if (!/\.zst$/i.test(name)) return undefined

@@ -35,7 +35,10 @@ import { unlessStopped } from './stopped.ts'
 
 /** Options of `exportRegistry`. */
 export interface ExportOptions {
-  /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
+  /**
+   * The extensions that the registry is opened with. Required are those that have tables in the registry. Default:
+   * none.
+   */
   readonly extensions?: readonly SchemaExtension[]
   /** Aborts the export and deletes its file. */
   readonly signal?: AbortSignal
@@ -50,7 +53,7 @@ export interface ExportSummary extends Omit<ExportFooter, 'end' | 'file'> {
   readonly epoch: number
 }
 
-/** Size of a chunk that is passed on, in UTF-16 units. */
+/** Size of the chunks that are written, in UTF-16 units. */
 const chunkLength = 256 * 1024
 
 /**
@@ -82,7 +85,7 @@ export async function exportRegistry(
         try {
           summary = await writeTo(file, read, options, compressor)
         } finally {
-          // If nothing was written, the file is still open.
+          // If nothing was written, the pipeline has not closed the file.
           file.destroy()
         }
       })
@@ -95,7 +98,7 @@ export async function exportRegistry(
   }
 }
 
-/** A consistent snapshot of a registry that is read. */
+/** A consistent snapshot of a registry. */
 export interface Reading {
   readonly trx: Kysely<Tables>
   readonly dialect: Dialect
@@ -157,14 +160,14 @@ async function readHeader(read: Reading, clock: Clock) {
   return { header, columns }
 }
 
-/** The exported columns of every table, in order. */
+/** The columns of every exported table, in the order of the tables. */
 export async function readTableColumns({ trx, dialect, rules }: Reading): Promise<Map<string, Column[]>> {
   const columns = new Map<string, Column[]>()
   for (const table of rules.keys()) columns.set(table, await readColumns(trx, dialect, table))
   return columns
 }
 
-/** The rows of every table as lines, in batches. */
+/** The rows of every table as lines of the export, in batches. */
 export async function* readTables(
   { trx, dialect, rules, bucket }: Reading,
   columns: ReadonlyMap<string, readonly Column[]>,
@@ -178,7 +181,7 @@ export async function* readTables(
   }
 }
 
-/** An export has all contents: those in the bucket are written as if they were in their rows. */
+/** Adds the contents from the bucket to their rows, because an export contains all contents. */
 async function fillBlobRows(
   columns: readonly Column[],
   rows: readonly Row[],
@@ -187,7 +190,7 @@ async function fillBlobRows(
   const at = (wanted: string) => columns.findIndex(({ name }) => name === wanted)
   const [digest, size, encoding, bytes] = [at('digest'), at('size'), at('encoding'), at('bytes')]
   return mapInBatches(rows, async (row) => {
-    // Only the row of an empty file has no bytes.
+    // A row without bytes is that of an empty file, or of a content in the bucket.
     if ((row[bytes] as Uint8Array).length > 0 || row[size] === 0) return row
     if (!bucket) throw new Error(noBucketAdvice)
     const opened = await bucket.open({

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import type { Column, ColumnType } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
 
-/** The first value of every export, which identifies the format. */
+/** The value of `format`, the first field of every export, which identifies the file format. */
 export const exportFormat = 'skillstead-export'
-/** Version of the file format; the content follows the schema. */
+/** Version of the file format. What the rows contain depends on the schema instead. */
 export const exportVersion = 1
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -37,7 +37,7 @@ export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,
   tables: v.record(v.string(), TableSum),
-  /** Digest of all tables: equal for equal rows, whichever database they are from. */
+  /** Digest of all tables: equal for equal rows, of SQLite and of PostgreSQL. */
   digest: v.string(),
   /** Digest of the first line and the tables' digest. */
   file: v.string(),
@@ -65,7 +65,7 @@ export class ExportSums {
   readonly #tables = new Map<string, { rows: number; hash: Hash }>()
   readonly #header: string
 
-  /** Starts with the first line, including its line end. */
+  /** `header`: the first line of the file, including its line end. */
   constructor(header: string) {
     this.#header = header
   }

@@ -26,12 +26,14 @@ import { findRowProblem } from './verify-rows.ts'
 
 /** Options of `importRegistry`. */
 export interface ImportOptions {
-  /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
+  /**
+   * The extensions that the registry is opened with. Required are those that have tables in the export. Default: none.
+   */
   readonly extensions?: readonly SchemaExtension[]
   /** Aborts the import and discards its data. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Called with the number of imported rows. */
+  /** Called from time to time with the number of rows imported so far. */
   readonly onProgress?: (rows: number) => void
   /** The secret key that sealed the API keys for upstreams; the import reports whether this key opens them. */
   readonly secretKey?: Uint8Array
@@ -112,7 +114,9 @@ interface TakenIn {
   readonly signal: AbortSignal | undefined
 }
 
-/** Compares the stored data with the digests of the export. */
+/**
+ * Compares the stored rows with the digests of the export, contents with their digests, and the log with the header.
+ */
 async function verifyImport({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
   for await (const { table, lines, count } of readTables(read, columns)) {

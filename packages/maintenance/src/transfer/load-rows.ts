@@ -9,7 +9,7 @@ import { toFooter, toTruncated, type ExportLine, type OpenExport } from './read-
 /** The columns of each table, in the order in which an export has the tables. */
 type Columns = ReadonlyMap<string, readonly Column[]>
 
-/** Limits of a batch: rows, and bytes of their lines. */
+/** A batch is stored when it has this number of rows, or when its lines have this number of bytes. */
 const batchRows = 1000
 const batchBytes = 1024 * 1024
 
@@ -75,7 +75,8 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
 }
 
 /**
- * Rows of one table that are stored together. Tables are in dependency order, so that no row precedes one it refers to.
+ * Rows of one table that are stored together. An export has the tables in dependency order, so that no row precedes a
+ * row that it refers to.
  */
 class Batch {
   readonly #loading: Loading
@@ -152,7 +153,7 @@ function toImportedRow({ columns, dialect }: Loading, { table, values, line }: G
   })
 }
 
-/** Undefined if the column cannot have the value. */
+/** The value as the database stores it; undefined if the column cannot have the value. */
 function toColumnValue({ type, isNullable }: Column, value: unknown): Value | undefined {
   if (value === null) return isNullable ? null : undefined
   if (type === 'integer') return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined

@@ -3,12 +3,12 @@ import { basename, dirname, resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 import { makePrivateFolder } from '@skillstead/core/internal'
 
-/** SQLite's additional files: leftovers would be used as those of the new file. */
+/** Suffixes of SQLite's additional files: SQLite would use leftover files as those of the new registry. */
 const journals = ['-wal', '-shm', '-journal']
 
 /**
- * Creates the folder for a new registry file. Throws `conflict` if there is a registry, or only a journal of one: a
- * node may have it open.
+ * Creates the folder for a new registry file. Throws `conflict` if there is a registry, or only a journal of a
+ * registry, which a node may have open.
  */
 export function preparePlace(path: string): void {
   const folder = dirname(resolve(path))

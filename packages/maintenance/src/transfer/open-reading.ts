@@ -15,8 +15,9 @@ import {
 import { readColumns } from './portable-columns.ts'
 
 /**
- * Reads a consistent snapshot of a registry in one transaction, while others may write. Changes nothing and runs no
- * migrations. `used`: the extensions that have tables in the registry. Throws if its schema is not this program's.
+ * Reads a consistent snapshot of a registry in one transaction, while other processes may write. Changes nothing and
+ * runs no migrations. `used`: the extensions that have tables in the registry. Throws if the registry has another
+ * schema than this program.
  */
 export async function openRegistryReading<T>(
   location: DatabaseLocation,
@@ -60,7 +61,7 @@ function requireSchema(schema: readonly string[], extensions: readonly SchemaExt
   )
 }
 
-/** The number of large files of a backup that are in a bucket, and not in the backup. */
+/** The number of large files that a backup lacks because they are in a bucket. */
 export async function countInBucket(backup: string): Promise<number> {
   const { main, close } = openSqliteForReading(backup)
   try {

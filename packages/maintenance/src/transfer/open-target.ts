@@ -11,8 +11,8 @@ import {
 import { toTableRules } from './portable-tables.ts'
 
 /**
- * Fills an empty database in one transaction: all of it or nothing. A file is temporary and deleted on failure, so it
- * is written without a journal. Throws if the database is not empty.
+ * Fills an empty database in one transaction. A SQLite file is temporary and deleted on failure, so it is written
+ * without a journal. Throws if the database is not empty.
  */
 export async function fillDatabase<T>(
   { path, databaseUrl, extensions = [] }: OpenDatabaseOptions,
@@ -37,7 +37,7 @@ async function requireEmpty(
   dialect: Dialect,
   extensions: readonly SchemaExtension[],
 ): Promise<void> {
-  // A node that starts on the database meanwhile waits, and finds the imported data.
+  // A node that starts with this database meanwhile waits for the lock, and then finds the imported data.
   if (dialect === 'postgres') await sql`lock table meta, heads in access exclusive mode`.execute(trx)
   const { log_seq, change_seq } = await trx.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
   let isEmpty = log_seq === 0 && change_seq === 0

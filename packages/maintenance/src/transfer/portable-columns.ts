@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Dialect, Tables } from '@skillstead/core/internal'
 
-/** Value types that exist in both databases. */
+/** Value types that exist in SQLite and in PostgreSQL. */
 export type ColumnType = 'integer' | 'real' | 'text' | 'bytes'
 
 export interface Column {
@@ -10,7 +10,7 @@ export interface Column {
   readonly isNullable: boolean
 }
 
-/** The databases' names of each type. */
+/** The type of each column type of SQLite and PostgreSQL. */
 const types: Readonly<Record<string, ColumnType>> = {
   integer: 'integer',
   bigint: 'integer',
@@ -38,7 +38,7 @@ interface FoundColumn {
 }
 
 function selectSqlite(table: string) {
-  // An integer primary key is never null, even if not declared so.
+  // An integer primary key is never null, even if it is not declared as `not null`.
   return sql<FoundColumn>`select name, type, max("notnull", pk > 0) as required from pragma_table_info(${table})
     order by cid`
 }

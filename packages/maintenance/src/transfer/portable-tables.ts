@@ -14,8 +14,8 @@ const leftOut = {
 } as const
 
 /**
- * Tables without a row type that are not exported: the header has the schema, the full-text index is rebuilt, and rates
- * are short-lived.
+ * Tables without a row type that are not exported: the header names the migrations, an import rebuilds the full-text
+ * index, and leases of rate limits are short-lived.
  */
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
@@ -24,7 +24,7 @@ export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as con
  * add the table here or to the tables that are left out; the compiler and a test enforce this rule.
  */
 const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, TableRule>> = {
-  // The header has the epoch, and the import starts a new one.
+  // The epoch is in the header, and an import starts a new epoch.
   meta: { key: ['key'], where: "key <> 'epoch'" },
   heads: { key: ['id'] },
   signing_keys: { key: ['number'] },
@@ -100,7 +100,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
   audit: { key: ['seq'] },
-  // The process that was running this request is not the process that imports.
+  // Without requests that are still running (status 0): the process that imports cannot complete them.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
 }
 

@@ -9,7 +9,7 @@ import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './forma
 
 /** Maximum length of a line; the longest valid line contains a file of 10 MiB. */
 const lineBytesMax = 64 * 1024 * 1024
-/** The beginning of every header. */
+/** The beginning of every header, by which an export is recognized. */
 const beginning = `{"format":"${exportFormat}"`
 const newline = 10
 
@@ -40,7 +40,7 @@ export interface OpenExport {
   readonly header: ExportHeader
   /** The exact first line, with its line end. */
   readonly first: string
-  /** All further lines. Throws if the file ends within a line, or a line is not JSON. */
+  /** All lines after the first. Throws if the file ends within a line, or a line is not JSON. */
   readonly lines: AsyncGenerator<ExportLine[]>
   close(): void
 }
@@ -105,7 +105,7 @@ function readExportHeader(value: unknown, extensions: readonly SchemaExtension[]
   return output
 }
 
-/** Parses the last line; throws if it is malformed. */
+/** Parses the last line of an export; throws if it is malformed. */
 export function toFooter({ value, number }: ExportLine): ExportFooter {
   const { success, output } = v.safeParse(ExportFooter, value)
   if (!success)
@@ -161,7 +161,7 @@ async function* readExportChunks(input: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of input) yield chunk
   } catch (cause) {
-    // zlib only reports "unexpected end of file".
+    // zlib reports only "unexpected end of file", which does not name the export.
     throw /^(Z_|ZSTD_)/.test(String(readErrorCode(cause))) ? toTruncated(cause) : cause
   }
 }

@@ -14,7 +14,7 @@ interface ReadTable {
   readonly columns: readonly Column[]
 }
 
-/** Rows in memory at a time; each row of a heavy table may have 10 MB. */
+/** Maximum number of rows in memory; each row of a heavy table may have 10 MB. */
 const batchRows = 500
 const heavyBatchRows = 16
 
@@ -40,7 +40,7 @@ function toTableQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, colu
   const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
-  // Sorts by code points, as SQLite does: language-specific orders would change the digest.
+  // Sorts PostgreSQL's texts by code points, as SQLite does: another order of the rows would change the digest.
   const order = key.map((name) =>
     dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   )

@@ -17,9 +17,11 @@ import { findRowProblem } from './verify-rows.ts'
 
 /** Options of `restoreRegistry`. */
 export interface RestoreOptions {
-  /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
+  /**
+   * The extensions that the registry is opened with. Required are those that have tables in the backup. Default: none.
+   */
   readonly extensions?: readonly SchemaExtension[]
-  /** Aborts and deletes the copy. */
+  /** Aborts the restore and deletes the copy. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
   /** The secret key that sealed the API keys for upstreams; the restore reports whether this key opens them. */
@@ -37,7 +39,7 @@ export interface RestoreSummary {
 }
 
 /**
- * Creates a registry file from a backup. The backup is copied, read completely and migrated, its contents are checked
+ * Creates a registry file from a backup. A copy of the backup is read completely and migrated, its contents are checked
  * against their digests and the log against its tree, and only then the copy gets its name. Starts a new epoch, so that
  * mirrors notice that the registry went back in time. Sessions end, and leased jobs become due again.
  *
@@ -72,7 +74,7 @@ export async function restoreRegistry(
   return summary!
 }
 
-/** Replaces the error code, which would be reported as a problem of a registry in use. */
+/** Replaces an error of SQLite, because its code would be reported as a problem of a registry in use. */
 function toUnreadable(error: unknown): unknown {
   if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(readErrorCode(error)))) return error
   return new Error(`The backup cannot be read: ${toErrorText(error)}. Nothing was restored.`)

@@ -21,7 +21,10 @@ export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Prom
   )
 }
 
-/** Contents in a bucket are no part of a backup, and `doctor --deep` checks them. An export has them in their rows. */
+/**
+ * The contents that are checked: those in the database. A backup lacks contents in a bucket, which `doctor --deep`
+ * checks; an import has all contents in rows.
+ */
 const rules = {
   blobs: { key: ['digest'], where: "(place is null or place = 'waiting')", isHeavy: true },
   quarantine_files: { key: ['quarantine_id', 'path'], isHeavy: true },
@@ -66,6 +69,6 @@ async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefine
 
 async function findLogProblem(db: Kysely<Tables>): Promise<string | undefined> {
   const { ok, detail } = await checkLog({ database: { read: db } })
-  // Drop the advice, which is for a registry in use.
+  // Drop the advice to restore a backup, which is for a registry in use.
   return ok ? undefined : detail.replace(' Restore a backup.', '')
 }

@@ -3,11 +3,14 @@ import type { Dialect, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 import type { Row } from './read-rows.ts'
 
-/** Parameters per statement; both databases allow several times as many. */
+/** Maximum number of parameters per statement; SQLite and PostgreSQL allow several times as many. */
 const parametersMax = 4000
 const rowsMax = 250
 
-/** Inserts rows unchanged. Uses statements of few lengths, so that they are prepared once. */
+/**
+ * Inserts rows unchanged. Almost all statements of a table have the same number of rows, so that their text is built
+ * once.
+ */
 export async function insertRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
@@ -35,7 +38,9 @@ function toInsert(dialect: Dialect, table: string, columns: readonly Column[], r
   return made
 }
 
-/** PostgreSQL assigns row numbers from sequences, which do not advance when rows are inserted with explicit numbers. */
+/**
+ * Advances PostgreSQL's sequences, which assign row numbers, but do not advance when rows are inserted with numbers.
+ */
 export async function moveCounters(trx: Kysely<Tables>, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') return
   const { rows } = await sql<{ name: string; column: string }>`select table_name as name, column_name as column

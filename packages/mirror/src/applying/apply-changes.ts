@@ -74,7 +74,7 @@ export async function applyYank(
   return toApplied(before, skill)
 }
 
-/** Applies a withdrawal or takedown. The name stays taken on this node as at the upstream. */
+/** Applies a withdrawal or takedown. The name of the skill stays taken on this node, as it does at the upstream. */
 export async function applyRemoval(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -95,7 +95,7 @@ export async function applyRemoval(
   return { result: 'applied', fullName: subject, hid: isListedToAll(before) }
 }
 
-/** The outcome of an applied change, with its effect on the public visibility of the skill. */
+/** The outcome of an applied change, which states whether the skill became or stopped being public. */
 export function toApplied(before: SkillRow | undefined, after: SkillRow): MirrorOutcome {
   const [was, is] = [before !== undefined && isListedToAll(before), isListedToAll(after)]
   return { result: 'applied', fullName: after.full_name, hid: was && !is, shown: !was && is }

@@ -22,14 +22,14 @@ import { writeInOrder } from './write-in-order.ts'
 
 const unchanged: MirrorOutcome = { result: 'unchanged' }
 
-/** The options without `also`, which only the writing part needs. */
+/** The options of {@link applyEntries} without `also`, which only the writing part needs. */
 type Order = Omit<ApplyEntries, 'also'>
 
 /**
  * Applies verified entries of an upstream's log to the catalogue in order, each in its own transaction together with
- * `also`, and checks content against its digests. This node's own log publishes each entry too, with the log that had
- * it first. A refused entry changes nothing. An error of `also` or of the database is thrown, and no later entry is
- * applied.
+ * `also`, and checks content against its digests. Each entry is also published in this node's own log, with a reference
+ * to the log that had it first. A refused entry changes nothing. After an error of `also` or of the database, which is
+ * thrown, no later entry is applied.
  */
 export async function applyEntries(context: CatalogueContext, order: ApplyEntries): Promise<MirrorOutcome[]> {
   const { write } = await prepareEntries(context, order)
@@ -44,7 +44,7 @@ export interface PreparedEntries {
 
 /**
  * The slow part of {@link applyEntries}, which writes nothing. It may run while earlier entries are still being
- * written: everything that depends on earlier entries is read during the write.
+ * written, because everything that depends on them is read during the write.
  */
 export async function prepareEntries(context: CatalogueContext, order: Order): Promise<PreparedEntries> {
   const items = order.entries.map((entry) => ({ entry, checked: checkMirroredEntry(context, order, entry) }))
@@ -62,7 +62,7 @@ export async function prepareEntries(context: CatalogueContext, order: Order): P
   }
 }
 
-/** An entry that passed the checks which need no database. */
+/** An entry that passed the checks for which no database is needed. */
 interface Accepted {
   readonly one: ParsedEntry
   readonly relaying: Relaying
@@ -76,7 +76,7 @@ function checkMirroredEntry(
   const parsed = parseFeedEntry(entry)
   if (parsed === undefined) return unchanged
   if (typeof parsed === 'string') return refusePlace('malformed', parsed)
-  // This node published the entry; it returns through a mirror of this node.
+  // This node published the entry first, and it returns through a mirror of this node.
   if (toFirstOrigin(entry, upstream).origin === context.origin) return unchanged
   const reason = accepts?.(entry)
   if (reason !== undefined) return refusePlace('filtered', reason)
@@ -104,7 +104,7 @@ async function applyOne(context: CatalogueContext, trx: WriteTransaction, applyi
     if (reason !== undefined) return refusePlace('filtered', reason)
     return applyVersion(context, trx, one, { before, prepared: ready, relaying, isReread: order.isReread ?? false })
   }
-  // No version of the skill was imported.
+  // The entry changes a skill of which no version was imported.
   if (!before) return unchanged
   if (one.type === 'skill') return applySkill(context, trx, one, { before, relaying })
   if (one.type === 'yank') return applyYank(context, trx, one, { before, relaying })
@@ -128,18 +128,18 @@ async function findEntryTarget(
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (!refusal) return { before }
   if (!stranger) return refusal
-  // A skill of this node that other registries relayed back.
+  // The entry is about a skill of this node, which other registries relayed back.
   if (stranger.id === skillId && isWrittenHere(stranger)) return unchanged
   // The version was published here and sent to the upstream, or imported before its namespace was claimed.
   if (await isKnownHere(trx, stranger, one, relayedAs(relaying, stranger))) return unchanged
-  // The entry was imported from another upstream that relays the same log.
+  // The entry was imported before, from another upstream that relays the same log.
   const first = toFirstOrigin(entry, upstream)
   return (await cameFromElsewhere(trx, stranger, { entry, first })) ? unchanged : refusal
 }
 
 /**
- * Whether an entry states what is already true of a skill of this node, or was applied before the namespace was
- * claimed.
+ * Whether an entry changes nothing: a skill of this node already has its values, or it was applied before a user
+ * claimed the namespace.
  */
 async function isKnownHere(
   trx: WriteTransaction,

@@ -20,8 +20,8 @@ import { refuseTexts } from './scan-refusal.ts'
 const unchanged: MirrorOutcome = { result: 'unchanged' }
 
 /**
- * Applies a result that a user posted at the upstream, or its withdrawal. A result that is not later than the stored
- * one of the user is a replay and changes nothing.
+ * Applies a result that a user posted at the upstream, or its withdrawal. Changes nothing if the entry is a replay: its
+ * result is not later than the stored result of the same user.
  */
 export async function applyEvaluation(
   context: CatalogueContext,
@@ -44,7 +44,7 @@ export async function applyEvaluation(
   const before = await findEvaluation(trx, version.id, data.author.id)
   const { author, identity, byOwner, ranAt, postedAt, result } = data
   const withdrawn = Number(result === null)
-  // Only a result that is stored can be withdrawn.
+  // An entry is skipped if its result is older than the stored one, or if it withdraws a result that is not stored.
   if (before ? before.ran_at > ranAt : !result) return unchanged
   const isStored = before?.ran_at === ranAt && before.withdrawn >= withdrawn
   const byAuthor = toAuthorPart(author.id)

@@ -20,8 +20,8 @@ import { wasRelayed, type Relaying } from './relay-entries.ts'
 import { refuseTexts } from './scan-refusal.ts'
 
 /**
- * Applies the entry of a pack: its current state, or its withdrawal. The pack contains those of its skills that are
- * stored here. Like a full name, a slug has one source.
+ * Applies the entry of a pack: its current state, or its withdrawal. The stored pack contains those of its skills that
+ * are stored on this node. Like a full name, a slug belongs to one source.
  */
 export async function applyPack(
   context: CatalogueContext,
@@ -33,7 +33,7 @@ export async function applyPack(
   const before = await trx.selectFrom('packs').selectAll().where('slug', '=', slug).executeTakeFirst()
   const refusal = await refusePack(trx, before, data, upstream)
   if (refusal) {
-    // The pack was imported before the name of its curator was claimed.
+    // Unchanged if the pack was imported before a user of this node claimed the name of its curator.
     const isKnown = before?.origin_upstream === upstream && (await wasRelayed(trx, relay))
     return isKnown ? { result: 'unchanged' } : refusal
   }
@@ -79,7 +79,7 @@ async function refusePack(
       `The pack ${before.slug} comes from ${before.origin_upstream}. A pack has one source.`,
     )
   }
-  // A withdrawal is applied also after the name of the curator was claimed.
+  // A withdrawal is applied even if the name of the curator was claimed after the import.
   const claimed = withdrawn ? undefined : await refuseClaimedName(trx, curator.username)
   if (claimed || before) return claimed
   const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
@@ -88,14 +88,14 @@ async function refusePack(
 
 const noteCharactersMax = 1000
 
-/** Makes text of an upstream displayable, and shortens it to what users of this node could publish. */
+/** Makes a text of an upstream displayable, and shortens it to the length that users of this node may publish. */
 function toPackText(text: string, charactersMax: number): string {
   return toVisibleText(text).slice(0, charactersMax).toWellFormed()
 }
 
 /**
- * Writes the members of a pack. A long list arrives in parts: the first part replaces the stored list, later parts
- * extend it.
+ * Writes the members of a pack. The list of a large pack comes in several entries: the first part replaces the stored
+ * list, later parts extend it.
  */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
   const isFirst = !part || part.number <= 1
@@ -122,7 +122,7 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
   else await addPackMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
 }
 
-/** The ids of the stored ones among some skills, by full name. */
+/** The ids of those of the skills that are stored, by full name. */
 export async function findPackSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
   const rows = await selectInBatches(fullNames, (batch) =>
     db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', batch).execute(),

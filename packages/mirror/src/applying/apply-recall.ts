@@ -21,8 +21,8 @@ type Logged = RecallEntry['data']['recall']
 const unchanged: MirrorOutcome = { result: 'unchanged' }
 
 /**
- * Applies a recall of an upstream, or its end. The recalls of this node stay: an upstream cannot end them. A recall that
- * this node knows already is not applied again, so that an old entry does not restore an ended one.
+ * Applies a recall of an upstream, or its end. Recalls that this node made stay, because an upstream cannot end them. A
+ * recall that is already stored is not applied again, so that an old entry does not restore a recall that ended.
  */
 export async function applyRecall(
   context: CatalogueContext,
@@ -34,7 +34,8 @@ export async function applyRecall(
   const known = recalls.find(({ id }) => id === data.recall.id)
   const { relay } = relaying
   const isNews = data.ended ? known?.upstream === true && known.endedAt === undefined : known === undefined
-  // An entry of a version brought the recall before; mirrors of this node may not have that version.
+  // The entry is also relayed if this node knows the recall only from the entry of a version: mirrors of this node may
+  // not have that version.
   const isNewsToMirrors =
     known?.upstream === true &&
     data.ended === (known.endedAt !== undefined) &&
@@ -52,9 +53,10 @@ export async function applyRecall(
 }
 
 /**
- * The recalls of a skill after an entry of a version, which names the active recalls that cover the version: their own
- * entries came before, and were ignored if the skill was not here. A skill that its source had withdrawn comes with all
- * of its active recalls. A recall that ended here stays ended. Undefined if the recalls stay as they are.
+ * The recalls of a skill after an entry of a version. The entry names the active recalls that cover the version: their
+ * own entries came earlier, and were ignored if the skill was not stored then. If the source had withdrawn the skill,
+ * the entry has all active recalls of its source. A recall that ended stays ended. Undefined if the recalls do not
+ * change.
  */
 export function mergeRecalls(
   before: SkillRow | undefined,
@@ -69,8 +71,8 @@ export function mergeRecalls(
 }
 
 /**
- * The recalls of a skill after a release that states the active ones. Undefined if the release states none, `malformed`
- * if they are invalid.
+ * The recalls of a skill after a release that states the active recalls of its source. Undefined if the release has no
+ * field `recalls`, `malformed` if they are invalid.
  */
 export function replaceRecalls(
   before: SkillRow | undefined,
@@ -93,11 +95,13 @@ function withoutKnown(recalls: readonly StoredRecall[], known: readonly StoredRe
 /** The recalls of a skill after an entry or release. */
 export interface ReceivedRecalls {
   readonly recalls: readonly StoredRecall[]
-  /** The recalls that this node did not know; empty for a new skill, of which no one here has a version. */
+  /**
+   * The recalls that this node did not know; empty for a new skill, because no user of this node has a version of it.
+   */
   readonly news: readonly StoredRecall[]
 }
 
-/** Emits the events of recalls that came with a version. */
+/** Emits an event for each new recall that came with a version. */
 export async function emitRecalls(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -107,7 +111,7 @@ export async function emitRecalls(
   for (const recall of received?.news ?? []) await emitRecall(context, trx, skill, recall)
 }
 
-/** A recall that came from an upstream. `at`: milliseconds since 1970. */
+/** Converts a recall from an upstream to its stored form. `at`: milliseconds since 1970. */
 function toUpstreamRecall({ id, range, reason, at }: Logged, now: number): StoredRecall {
   return { id, range, reason, at: Math.min(at, now), upstream: true }
 }

@@ -34,8 +34,9 @@ import { writeInOrder } from './write-in-order.ts'
 
 /**
  * Applies releases (versions of an upstream without a log) in order, each in its own transaction together with `also`.
- * Releases keep their version numbers, and the full name identifies the skill. A refused release changes nothing. An
- * error of `also` or of the database is thrown, and no later release is applied.
+ * Releases keep their version numbers. The full name identifies the skill, because such upstreams have no ids. A
+ * refused release changes nothing. After an error of `also` or of the database, which is thrown, no later release is
+ * applied.
  */
 export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<MirrorOutcome[]> {
   const { releases, also } = order
@@ -102,7 +103,7 @@ async function applyPrepared(
   const received = replaceRecalls(before, release, context.clock.now())
   if (received === 'malformed')
     return refusePlace('malformed', `The recalls of ${fullName} at its source are not valid.`)
-  // The source now shows the skill only to its owner, so it became private. No log records that.
+  // A withdrawn skill whose source shows it to its owner again became private. No log records this.
   const isRestored =
     before?.source_state === 'withdrawn' &&
     release.visibility === 'private' &&
@@ -120,7 +121,10 @@ interface SameRelease {
   readonly received: ReceivedRecalls | undefined
 }
 
-/** Updates a stored version: whether it is yanked and, if it is the latest one, the settings of its skill. */
+/**
+ * Applies a release whose version is stored: updates whether the version is yanked and, if it is the latest version,
+ * the settings of its skill.
+ */
 async function applySame(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -128,7 +132,8 @@ async function applySame(
 ): Promise<MirrorOutcome> {
   const at = context.clock.now()
   const isYank = release.yanked !== undefined && (await updateVersion(trx, same, { yanked: Number(release.yanked) }))
-  // An older version would restore its old category, and the next sync would change it back.
+  // Only the latest version changes the settings: an older version would restore its old category, which the next sync
+  // would change back.
   const isLatest = same.version === before.latest_version
   const isChanged = isLatest && (await applySettings(trx, before, toReleaseSettings(release)))
   if (!isYank && !isChanged && !isRestored && !received) return { result: 'unchanged' }
@@ -188,7 +193,7 @@ async function applyNew(
       ...change,
       publication,
       number,
-      // Includes what the recalls above changed.
+      // Read again if the recalls above changed, because they change the list.
       others: recalls ? await selectListedVersions(trx, { skillId }) : versions,
       ...(recalls && { recalls }),
     },

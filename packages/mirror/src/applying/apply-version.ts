@@ -25,7 +25,7 @@ import { refuseScan, refuseTexts } from './scan-refusal.ts'
 import { toMirroredSettings, toSkillTexts, updateSkill } from './update-skill.ts'
 
 interface VersionChange {
-  /** The stored skill; undefined for a new one. */
+  /** The stored skill; undefined for a new skill. */
   readonly before: SkillRow | undefined
   /** The scanned version; undefined if it is already stored. */
   readonly prepared: PreparedVersion | undefined
@@ -34,8 +34,8 @@ interface VersionChange {
 }
 
 /**
- * Applies a version's entry in a transaction: inserts the skill, under its id at the upstream, and the version if they
- * are new, and updates the skill with what the entry states about it.
+ * Applies a version's entry in a transaction: inserts the skill, with its id at the upstream, and the version, unless
+ * they are stored, and updates the skill with the metadata in the entry.
  */
 export async function applyVersion(
   context: CatalogueContext,
@@ -69,7 +69,8 @@ export async function applyVersion(
   const isChanged = before !== undefined && !isLate && (await updateSkill(context, trx, before, { owner, data, at }))
   const change = { skillId, before, at, relay, mayClaimName: data.holder }
   if (same) {
-    // A version that was published on this node gets the data of its entry once it returns from the upstream.
+    // A version that was published on this node gets the time and publisher of its entry when the entry returns from
+    // the upstream.
     const isCorrected = await updateVersion(trx, same, {
       yanked: Number(data.yanked),
       published_at: data.publishedAt,
@@ -102,7 +103,7 @@ export async function applyVersion(
       ...change,
       publication,
       number: data.version,
-      // Includes what the recalls above changed.
+      // Read again if the recalls above changed, because they change the list.
       others: received ? await selectListedVersions(trx, { skillId }) : versions,
       ...(received && { recalls: received.recalls }),
     },

@@ -18,7 +18,7 @@ export interface CompletePacks {
 
 /**
  * Adds skills to packs that were imported before these skills, and creates packs that were skipped because none of
- * their skills was stored. Each pack is written in its own transaction; complete packs are not written.
+ * their skills was stored. Each pack is written in its own transaction; packs that lack no skill are not written.
  */
 export async function completePacks(context: CatalogueContext, order: CompletePacks): Promise<void> {
   for (const slug of await readSlugs(context, order)) {
@@ -36,7 +36,10 @@ export async function completePacks(context: CatalogueContext, order: CompletePa
   }
 }
 
-/** The applied entries of packs. The condition on the type is written as in the index on packs. */
+/**
+ * The applied entries of packs. The condition on the type has the same text as that of the index on packs, so that the
+ * database uses this index.
+ */
 function selectPackEntries({ database }: CatalogueContext, { upstream, applied }: CompletePacks) {
   return withUpstreams(database.read)
     .selectFrom('upstream_log')
@@ -50,7 +53,7 @@ async function readSlugs(context: CatalogueContext, order: CompletePacks): Promi
   return rows.map(({ subject }) => subject)
 }
 
-/** The entries that together have the current state of a pack; none for a withdrawn pack. */
+/** The entries that together state the current content of a pack; none for a withdrawn pack. */
 async function readPackParts(
   context: CatalogueContext,
   order: CompletePacks,
@@ -85,6 +88,7 @@ async function lacksMembers(
   if (!pack) return true
   const rows = await read.selectFrom('pack_skills').select('skill_id').where('pack_id', '=', pack.id).execute()
   for (const { skill_id } of rows) missing.delete(skill_id)
-  // A pack that was deleted on this node stays deleted, and a pack of another source was refused before.
+  // False for a pack that was deleted on this node, which stays deleted, and for a pack of another source, which was
+  // refused.
   return pack.state === 'live' && pack.origin_upstream === upstream.name && missing.size > 0
 }

@@ -14,7 +14,7 @@ import { parseVersionRange } from '@skillstead/skill-format'
 import * as v from 'valibot'
 import type { FeedEntry } from '../types.ts'
 
-/** The log that had an entry first: its name and epoch, and the entry's number in it. */
+/** The log that had an entry first: the log's name and epoch, and the entry's number in this log. */
 export interface FirstOrigin {
   readonly origin: string
   readonly epoch: number
@@ -33,7 +33,7 @@ const Time = v.pipe(
   v.check((epochMs) => Number.isFinite(epochMs)),
 )
 
-/** The first log of a relayed entry. */
+/** The field of a relayed entry that names the log that had the entry first. */
 const First = v.optional(v.object({ origin: v.string(), epoch: Whole, seq: Whole }))
 /** The source of a fork. A source with an invalid name is ignored. */
 const Source = v.pipe(
@@ -42,7 +42,7 @@ const Source = v.pipe(
 )
 const Member = v.object({ fullName: v.string(), pinnedVersion: v.nullable(Version), note: v.string() })
 
-/** A recall. Other mirrors get the entry as the upstream wrote it. */
+/** A recall as a mirror reads it. Relayed entries keep the recall as the upstream wrote it. */
 const LoggedRecall = v.object({
   id: Id,
   range: v.pipe(
@@ -58,7 +58,7 @@ const LoggedRecall = v.object({
   at: Time,
 })
 
-/** Active recalls of one skill, newest first. Drops those beyond the number that a node keeps of an upstream. */
+/** Active recalls of one skill, newest first. Drops the recalls beyond the number that a node stores of an upstream. */
 export const LoggedRecalls = v.pipe(
   v.array(LoggedRecall),
   v.transform((recalls) => recalls.slice(0, upstreamRecallsMax)),
@@ -88,7 +88,7 @@ const settings = {
   deprecationMessage: v.string(),
 }
 
-/** The fields of each type of entry that a mirror uses. The entries are created in core's `catalogue/skills/skill-log.ts`. */
+/** The fields that a mirror reads of each type of entry. Core's `catalogue/skills/skill-log.ts` creates the entries. */
 const schemas = {
   version: v.pipe(
     v.object({
@@ -180,7 +180,7 @@ export function parseFeedEntry(entry: FeedEntry): ParsedEntry | string | undefin
   return isConsistentEntry(one) ? one : `The subject of entry ${entry.seq} does not match its data.`
 }
 
-/** The time of an entry in milliseconds since 1970; `now` if the time is invalid or later. */
+/** The time of an entry in milliseconds since 1970; `now` if the time is invalid or later than `now`. */
 export function toEntryTime({ at }: Pick<FeedEntry, 'at'>, now: number): number {
   const epochMs = Date.parse(at)
   return Number.isFinite(epochMs) ? Math.min(now, epochMs) : now
@@ -191,7 +191,7 @@ function isEntryName(text: string): boolean {
   return rest.length === 0 && isUsername(owner) && isSkillName(name)
 }
 
-/** Whether a text may be the id of a skill, user or pack on this node. */
+/** Whether a text may be the id of a skill, user or pack that is stored on this node. */
 export function isEntryId(text: string): boolean {
   return idPattern.test(text) && text !== operatorId
 }

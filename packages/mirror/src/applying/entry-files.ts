@@ -3,18 +3,16 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import type { FeedEntry } from '../types.ts'
 
 /**
- * The files of a version's entry. A list that is too long for the entry is a blob under the version's digest; `list` is
- * set while `contents` lacks this blob. `problem`: a sentence that says why a list is invalid.
+ * The files of a version's entry. If the list of files is too long for the entry, it is a blob with the version's
+ * digest: while `contents` lacks this blob, only `list` is set, to the digest. `problem`: a sentence that explains why
+ * the list is invalid.
  */
 export type EntryFiles =
   | { readonly files: readonly ManifestFile[] }
   | { readonly list: string }
   | { readonly problem: string }
 
-/**
- * Reads the list of files of an entry, so that the files can be fetched. Entries of other types than `version` have no
- * list.
- */
+/** Reads the list of files of an entry, so that the files can be fetched. Only entries of type `version` have files. */
 export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, Uint8Array>): EntryFiles {
   const { type, digest, data, subject } = entry
   if (type !== 'version' || digest === null) return { files: [] }
@@ -26,15 +24,15 @@ export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, U
   return checkEntryFiles(parseManifest(list), subject)
 }
 
-/** Parses a list of files from outside; undefined for each line that is invalid. */
+/** Parses a list of files that an upstream sent. Returns undefined in place of each invalid line. */
 export function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
-  // Paths contain no line breaks; see the rules for paths.
+  // Splitting at line breaks is safe, because the rules for paths allow no line break in a path.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
   return lines.map(parseManifestLine)
 }
 
-/** Validates a list of files from outside before anything in it is fetched or stored. */
+/** Validates a list of files that an upstream sent, before any of its files is fetched or stored. */
 function checkEntryFiles(files: readonly unknown[], subject: string): EntryFiles {
   if (files.length === 0 || files.length > limits.versionFilesMax || !files.every(isManifestFile)) {
     return { problem: `The list of files of ${subject} is invalid.` }

@@ -5,8 +5,9 @@ import type { FeedEntry } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * Adds the first log of each version to entries that this node's log publishes again, for example after the skill was
- * hidden for a while. An upstream that mirrors this node in turn recognizes its own entries by their first log.
+ * Adds to entries of versions the log that had them first. Called for entries that this node's log publishes again, for
+ * example after a skill was hidden for a while. By this field, an upstream that mirrors this node recognizes its own
+ * entries.
  */
 export async function addFirstOrigins(
   trx: WriteTransaction,
@@ -37,14 +38,14 @@ export async function addFirstOrigins(
   })
 }
 
-/** The log that had an entry first, as the entry states. */
+/** The log that had an entry first, if the entry names it. */
 export function readFirstOrigin(data: FeedEntry['data']): FirstOrigin | undefined {
   const { origin, epoch, seq } = toFields(data['origin'])
   if (typeof origin !== 'string' || typeof epoch !== 'number' || typeof seq !== 'number') return undefined
   return { origin, epoch, seq }
 }
 
-/** The log that had an entry first: as the entry states, else the log that it was read from. */
+/** The log that had an entry first: the log that the entry names, else the log from which the entry was read. */
 export function toFirstOrigin(
   { seq, data }: Pick<FeedEntry, 'seq' | 'data'>,
   { origin, epoch }: { origin: string; epoch: number },

@@ -14,17 +14,17 @@ export interface MirrorSource {
 export type RefusalReason =
   /** The entry or release is invalid. */
   | 'malformed'
-  /** The name or its whole namespace belongs to this node. */
+  /** The name, or all names of its owner, belong to a user of this node. */
   | 'owned_locally'
-  /** The name, or the skill, was imported from another upstream. */
+  /** The name, or the skill under another name, was imported from another upstream. */
   | 'other_source'
   /** The name belongs to a deleted or transferred skill of this node. */
   | 'name_taken'
-  /** The version number exists with other content. */
+  /** The version number is stored with other content. */
   | 'version_exists'
   /** The upstream did not return the files: it may have withdrawn the skill since. */
   | 'missing'
-  /** The bundle was created without the files. */
+  /** The bundle was created without the files, because of its filters. */
   | 'not_in_bundle'
   /** The files do not match their digests. */
   | 'altered'
@@ -32,14 +32,16 @@ export type RefusalReason =
   | 'policy'
   /** The package violates a limit or a rule for paths. */
   | 'invalid'
-  /** The filters exclude the skill. */
+  /** The filters of the upstream exclude the skill. */
   | 'filtered'
 
 /** What applying an entry or release did. */
 export type MirrorOutcome =
   /** `hid`: the skill was public and is no longer public; `shown`: the skill became public. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
-  /** The change is already stored, comes from this node, or concerns a skill that was not imported. */
+  /**
+   * Nothing was stored: the change is stored already, comes from this node, or concerns a skill that was not imported.
+   */
   | { readonly result: 'unchanged' }
   /** `detail` is a sentence for the operator. */
   | { readonly result: 'refused'; readonly reason: RefusalReason; readonly detail: string }
@@ -49,17 +51,20 @@ export interface ApplyEntries {
   /** The entries to apply, in the order of the log. */
   readonly entries: readonly FeedEntry[]
   /**
-   * Whether later entries of the same skill may have been applied already, for example when a late version is retried.
-   * The metadata of the skill then stays as the later entries set it.
+   * Whether later entries of the same skill may have been applied already, for example when a version is retried whose
+   * content was missing before. The metadata of the skill then stays as the later entries set it.
    */
   readonly isReread?: boolean
-  /** The blobs that {@link findMissingBlobs} listed, by digest; lists of files included. */
+  /** The blobs that {@link findMissingBlobs} listed, by digest, including lists of files. */
   readonly contents: ReadonlyMap<string, Uint8Array>
   /** Explains in a sentence why an entry is refused; undefined if it is accepted. */
   accepts?(entry: FeedEntry): string | undefined
-  /** Explains in a sentence why a scanned version is refused; not called for a stored version. */
+  /**
+   * Explains in a sentence why a scanned version is refused; undefined if it is accepted. Not called for a stored
+   * version.
+   */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
-  /** Called in the transaction of each entry, with any outcome. An error rolls the transaction back. */
+  /** Called in the transaction of each entry, whatever the outcome. An error rolls the transaction back. */
   also(trx: WriteTransaction, entry: FeedEntry, outcome: MirrorOutcome): Promise<void>
 }
 
@@ -74,10 +79,10 @@ export type MirrorRelease = {
 export interface ApplyReleases {
   /** The upstream's name on this node. */
   readonly upstream: string
-  /** The releases of one skill are in order of age, oldest first. */
+  /** The releases to apply. Those of one skill are in order of age, oldest first. */
   readonly releases: readonly MirrorRelease[]
-  /** Explains why a release is refused after its scan; undefined if it is accepted. */
+  /** Explains in a sentence why a scanned release is refused; undefined if it is accepted. */
   acceptsScan?(release: MirrorRelease, scan: Security): string | undefined
-  /** Called in the transaction of each release, with any outcome. An error rolls the transaction back. */
+  /** Called in the transaction of each release, whatever the outcome. An error rolls the transaction back. */
   also?(trx: WriteTransaction, release: MirrorRelease, outcome: MirrorOutcome): Promise<void>
 }

@@ -12,13 +12,13 @@ export interface Wanted {
 }
 
 /**
- * Where an upstream's skill is stored: as the skill imported from there before, under a free name (all fields
- * undefined), or nowhere.
+ * Where an upstream's skill is stored: as the `skill` that was imported from this upstream before, under its free name
+ * if no field is set, or nowhere because of a `refusal`.
  */
 export interface Place {
   readonly skill?: SkillRow
   readonly refusal?: Refusal
-  /** With a refusal: the skill of another source, or of a user of this node, that has the name or the id. */
+  /** Set with some refusals: the skill of another source, or of a user of this node, that has the name or the id. */
   readonly stranger?: SkillRow
 }
 
@@ -55,7 +55,7 @@ export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<
   return refusal ? { refusal } : {}
 }
 
-/** The stored skill that an entry changes, if it was imported from this upstream. */
+/** The stored skill that an entry changes; undefined if it was not imported from this upstream. */
 export async function findOwn(
   trx: WriteTransaction,
   { upstream, skillId, fullName }: Pick<Wanted, 'upstream' | 'fullName'> & { readonly skillId: string },
@@ -67,8 +67,9 @@ export async function findOwn(
 }
 
 /**
- * Whether a skill was imported from an earlier log of its upstream. After the operator accepted a restored or rebuilt
- * upstream, its log gives the skill another id; it is still the same skill, because a name has one source.
+ * Whether a skill was imported from an earlier log of its upstream. After the operator accepted that the upstream was
+ * restored or rebuilt, the new log gives the skill another id. It is still the same skill, because a name belongs to
+ * one source.
  */
 async function isFromReplacedLog(
   trx: WriteTransaction,
@@ -83,7 +84,7 @@ async function isFromReplacedLog(
     .where((eb) =>
       eb.or([
         eb('subject', '=', full_name),
-        // A range for the prefix `full_name@`: `A` follows `@`.
+        // Matches subjects that begin with `full_name@`, because `A` is the next character after `@`.
         eb.and([eb('subject', '>=', `${full_name}@`), eb('subject', '<', `${full_name}A`)]),
       ]),
     )
@@ -93,7 +94,7 @@ async function isFromReplacedLog(
   return logged === undefined
 }
 
-/** Whether the skill was deleted on this node, not at its source. No statement of the source restores it. */
+/** Whether the skill was deleted on this node, not at its source. No later entry of the source restores it. */
 export function isDeletedHere({ state, source_state }: Pick<SkillRow, 'state' | 'source_state'>): boolean {
   return state === 'withdrawn' && source_state !== 'withdrawn'
 }
@@ -104,8 +105,9 @@ export function isWrittenHere({ origin_kind: kind }: Pick<SkillRow, 'origin_kind
 }
 
 /**
- * Whether a skill of this node has exactly this version of an upstream: it was published here and sent there, or
- * imported from there before its namespace was claimed. A release without a number matches any version.
+ * Whether a skill of this node has exactly this version of an upstream: the version was published here and sent to the
+ * upstream, or imported from the upstream before a user claimed the namespace. If `version` is undefined, any version
+ * with the digest matches.
  */
 export async function isVersionHere(
   trx: WriteTransaction,
@@ -139,7 +141,7 @@ function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined
   return refusePlace('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
-/** Explains why a skill cannot take a new name; undefined if it can. */
+/** Explains why a skill cannot be stored under a name that it does not have yet; undefined if it can. */
 async function refuseNewName(
   trx: WriteTransaction,
   { upstream, owner, fullName }: Wanted,
@@ -158,7 +160,10 @@ async function refuseNewName(
   return refuseClaimedName(trx, owner, upstream)
 }
 
-/** Refuses a skill whose namespace a user of this node claimed after its import: the skill now belongs to that user. */
+/**
+ * The stored skill, or a refusal if a user of this node claimed its namespace after the import: the skill now belongs
+ * to that user.
+ */
 async function refuseIfClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
   const refusal = await refuseClaimedName(trx, wanted.owner, wanted.upstream)
   return refusal ? { stranger: skill, refusal } : { skill }
@@ -176,7 +181,7 @@ export async function refuseClaimedName(
   return refusePlace('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
 }
 
-/** Whether the user linked the account with this username at the upstream, by its API key. */
+/** Whether the user of this node linked the account with this username at the upstream, by the account's API key. */
 async function isLinkedAccount(
   trx: WriteTransaction,
   userId: string,

@@ -10,7 +10,7 @@ import { type ArchiveFile, decodeText, findTextProblem, warnOfFiles } from '@ski
 import { RegistryError } from '@skillstead/protocol'
 import { refusePlace, type Refusal } from './place-skill.ts'
 
-/** The files of a version, checked and digested, before any transaction begins. */
+/** The content of a version, checked and digested before any transaction begins. */
 export interface PackedVersion {
   readonly fields: PackageFields
   readonly content: PackedContent
@@ -22,8 +22,8 @@ export interface PreparedVersion extends PackedVersion {
 }
 
 /**
- * Checks the files of a version and computes their digest, which must be `digest` if that is known. `given` takes
- * precedence over the frontmatter.
+ * Checks the files of a version and computes their digest. Refuses the version if `digest` is set and differs. Fields
+ * in `given` replace those of the frontmatter.
  */
 export async function packVersion(
   title: string,
@@ -40,7 +40,7 @@ export async function packVersion(
     const rest = files.filter((file) => file !== document)
     checkPackage({ skillMd, files: rest })
     const content = await packContent({ skillMd, files: rest })
-    // Computed from the bytes that will be stored, not from those that were checked.
+    // The digest is computed from the bytes that will be stored, not from the bytes that were checked.
     if (digest !== undefined && content.digest !== digest) {
       return refusePlace('altered', `The files of ${title} do not match its digest.`)
     }
@@ -57,7 +57,7 @@ export function isRefusal<Value extends object>(one: Value | Refusal): one is Re
   return 'result' in one
 }
 
-/** Calls `select` with batches of distinct keys, to keep statements short, and returns all rows. */
+/** Calls `select` with batches of distinct keys, so that each statement stays short, and returns all rows. */
 export async function selectInBatches<Key, Row>(
   keys: Iterable<Key>,
   select: (batch: Key[]) => Promise<Row[]>,

@@ -3,14 +3,17 @@ import type { MirrorRelease } from './mirrored-types.ts'
 import type { Refusal } from './place-skill.ts'
 import { isRefusal, packVersion, selectInBatches, type PackedVersion, type PreparedVersion } from './prepare-package.ts'
 
-/** A release that was read, and scanned unless the same content is already stored under this name. */
+/** A release that was read. It was also scanned, unless the same content is already stored under its name. */
 export type PreparedRelease = PackedVersion & Partial<Pick<PreparedVersion, 'inspection'>>
 
 interface PackedRelease extends PackedVersion {
   readonly release: MirrorRelease
 }
 
-/** Reads releases and scans those that are not stored yet. The result has a refusal for one that cannot be imported. */
+/**
+ * Reads releases, and scans those that are not stored yet. The result has a refusal for each release that cannot be
+ * imported.
+ */
 export async function prepareReleases(
   context: CatalogueContext,
   releases: readonly MirrorRelease[],
@@ -36,7 +39,10 @@ async function packRelease(release: MirrorRelease): Promise<PackedRelease | Refu
   return isRefusal(packed) ? packed : { ...packed, release }
 }
 
-/** Whether a release is this stored version: by its number or, if it has none, by its content and date. */
+/**
+ * Whether a stored version is this release: it has the same number or, if the release has no number, the same content
+ * and date.
+ */
 export function isStoredRelease(
   row: { readonly version: string; readonly digest: string; readonly published_at: number },
   { release, fields, content }: PackedRelease,

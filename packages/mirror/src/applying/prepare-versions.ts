@@ -9,7 +9,7 @@ import { toPublishedKeywords, toPublishedText } from './published-text.ts'
 
 /**
  * Reads and scans the versions that are not stored yet, in worker threads if that is faster. The result has a refusal
- * for a version that cannot be imported, and nothing for a stored one.
+ * for a version that cannot be imported, and no entry for a stored version.
  */
 export async function prepareVersions(
   context: CatalogueContext,
@@ -32,7 +32,7 @@ export async function prepareVersions(
   )
 }
 
-/** The versions that the catalogue has. They never change and are never deleted. */
+/** The keys of the versions that are stored. Stored versions never change and are never deleted. */
 async function findStoredVersions(
   { database }: CatalogueContext,
   versions: readonly VersionEntry[],
@@ -52,7 +52,7 @@ function toPreparedKey(skillId: string, version: string): string {
   return `${skillId}@${version}`
 }
 
-/** Adds the files that were not fetched because this node stores them for other versions. */
+/** Adds the files that were not fetched because this node already stores them for other versions. */
 async function addStoredFiles(
   { database }: CatalogueContext,
   files: readonly ManifestFile[],
@@ -97,7 +97,7 @@ async function packEntryVersion(
   }
 }
 
-/** The texts of the entry, which take precedence over the frontmatter, except shortened ones. */
+/** The texts of the entry, which replace those of the frontmatter. Undefined for texts that the entry shortened. */
 function toVersionFields({ data }: VersionEntry) {
   const take = <Value>(field: string, value: Value) => (data.cut.includes(field) ? undefined : value)
   const text = (field: 'displayName' | 'description' | 'license' | 'category') =>

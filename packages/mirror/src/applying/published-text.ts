@@ -2,7 +2,7 @@ import { endpoints, limits, toVisibleText } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { cleanKeywords } from '@skillstead/core/internal'
 
-/** Maximum lengths, to which texts are shortened. URLs are not shortened, because a shorter URL leads elsewhere. */
+/** Maximum lengths to which texts are shortened. URLs have no maximum, because a shortened URL would lead elsewhere. */
 const charactersMax = {
   displayName: limits.displayNameCharactersMax,
   description: limits.descriptionCharactersMax,
@@ -15,12 +15,15 @@ const charactersMax = {
 
 type Field = keyof typeof charactersMax
 
-/** The schemas of the fields of a publish request: cast, since the type of an endpoint names only the parsed values. */
+/**
+ * The schemas of the fields of a publish request. Cast, because the type of an endpoint declares only the parsed
+ * values.
+ */
 const schemas = (endpoints.publishSkill.input as object as { readonly entries: Record<Field, v.GenericSchema> }).entries
 
 /**
- * Limits a text of an upstream to what a user of this node could publish: without invisible characters, and shortened
- * to the maximum length. Empty if a request with the text would be rejected.
+ * Limits a text of an upstream to what a user of this node could publish: removes invisible characters, and shortens it
+ * to the maximum length. Empty if a publish request with the text would be rejected.
  */
 export function toPublishedText(text: string, field: Field): string {
   const value = toVisibleText(text).slice(0, charactersMax[field]).toWellFormed()

@@ -15,7 +15,7 @@ import { readFirstOrigin, toFirstOrigin } from './first-origins.ts'
 import type { MirrorSource } from './mirrored-types.ts'
 
 /**
- * An applied entry is relayed: this node's own log publishes it too, so that mirrors of this mirror import it. The
+ * How an applied entry is relayed: this node's own log publishes it too, so that mirrors of this mirror import it. The
  * relayed entry has the upstream's data, and in `origin` the log that had it first.
  */
 export interface Relaying {
@@ -44,7 +44,7 @@ export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   return { upstream: source.name, relay: shortened, fits: fitsLog(shortened) }
 }
 
-/** Replaces the id of a skill that has another id on this node, because mirrors of this node know only that one. */
+/** Replaces the id of a skill that has another id on this node, because mirrors of this node know only the id here. */
 export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | undefined): Relaying {
   const { relay } = relaying
   const { skill } = relay.data
@@ -72,8 +72,8 @@ function fitsLog({ type, subject, digest, data }: LogDraft): boolean {
 }
 
 /**
- * Whether an entry was relayed before, because the upstream's log is read from its beginning again. The changes of the
- * entry, and later ones, are then already stored.
+ * Whether an entry was relayed before, which happens when the upstream's log is read from its beginning again. The
+ * change of this entry, and of later ones, is then already stored.
  */
 export async function wasRelayed(trx: WriteTransaction, { type, subject, data }: LogDraft): Promise<boolean> {
   const entries = await readNewestEntries(trx, [subject], [type], comparedMax)
@@ -81,15 +81,15 @@ export async function wasRelayed(trx: WriteTransaction, { type, subject, data }:
   return entries.some((entry) => toComparable(entry.data) === wanted)
 }
 
-/** Omits the holder of the short name, which each node decides. */
+/** The data of an entry as text, without the holder of the short name, on which each node decides itself. */
 function toComparable(data: FeedEntry['data']): string | undefined {
   return canonicalize({ ...data, holder: null })
 }
 
 /**
  * Whether the entry must be added to this node's log although its content is stored already: the log has no entry about
- * the subject, or none since this node withdrew the skill. A restored skill is published again with its whole history.
- * `part`: a text that the entries must contain, for subjects with entries of several users.
+ * the subject, or none since the skill was removed. A restored skill is published again with its whole history. `part`:
+ * a text that the searched entries must contain, for subjects with entries of several users.
  */
 export async function needsRelay(
   trx: WriteTransaction,
@@ -102,10 +102,10 @@ export async function needsRelay(
   return !last || last.seq < (removal?.seq ?? 0)
 }
 
-/** Maximum number of a skill's entries that are searched for a later one. */
+/** Maximum number of a skill's entries that are searched for an entry that is later than the given one. */
 const laterMax = 200
 
-/** Whether this node's log has an entry about the skill that its source published after the given entry. */
+/** Whether this node's log has an entry about the skill that the same source log published after the given entry. */
 export async function isSuperseded(
   trx: WriteTransaction,
   { full_name }: Pick<SkillRow, 'full_name'>,
@@ -121,10 +121,10 @@ export async function isSuperseded(
   })
 }
 
-/** Maximum number of entries of one subject that are searched for an equal one. */
+/** Maximum number of entries of one subject that are compared with the given entry. */
 const comparedMax = 20
 
-/** The newest entries of subjects in this node's own log. */
+/** The newest entries about the subjects in this node's own log. */
 async function readNewestEntries(
   trx: WriteTransaction,
   subjects: readonly string[],
@@ -145,8 +145,8 @@ async function readNewestEntries(
 }
 
 /**
- * Whether an entry of one upstream was already imported from another upstream, and both have it from the same log. The
- * operator need not be notified of such an entry.
+ * Whether an entry of one upstream was already imported from another upstream, which has it from the same log. Such an
+ * entry is not reported to the operator as refused.
  */
 export async function cameFromElsewhere(
   trx: WriteTransaction,

@@ -27,7 +27,8 @@ interface NewVersion {
 
 /**
  * Refuses a version that the scan policy would quarantine or refuse, for its content or for what it changes: no user of
- * this node could release it. The change is measured from the version's baseline among the versions on this node.
+ * this node could release the version from quarantine. The change is measured from the version's baseline among the
+ * versions on this node.
  */
 export async function refuseScan(
   { scanPolicy }: CatalogueContext,
@@ -42,7 +43,8 @@ export async function refuseScan(
 }
 
 /**
- * Refuses texts outside of files, such as the description of a pack, that the scan policy would quarantine or refuse.
+ * Refuses texts that are in no file, such as the description of a pack, if the scan policy would quarantine or refuse
+ * them.
  */
 export async function refuseTexts(
   { scanPolicy, scanRules, clock }: CatalogueContext,

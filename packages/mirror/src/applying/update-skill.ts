@@ -14,7 +14,7 @@ type EntryData = VersionEntry['data'] | SkillEntry['data']
 
 /**
  * Writes what an entry states about a stored skill: that it is public, its name and its settings. `refreshSkill`
- * updates the rest. Returns whether anything changed.
+ * updates all other columns. Returns whether anything changed.
  */
 export function updateSkill(
   context: CatalogueContext,
@@ -33,7 +33,7 @@ export function toMirroredSettings(data: EntryData): SkillSettings {
     repository: toPublishedText(data.repository, 'repository'),
     deprecated: data.deprecated,
     deprecationMessage: toPublishedText(data.deprecationMessage, 'deprecationMessage'),
-    // These fields of a version's entry belong to the version. The skill takes them from its latest version.
+    // In the entry of a version, these fields belong to the version. The skill takes them from its latest version.
     ...(!('version' in data) && {
       displayName: toPublishedText(data.displayName, 'displayName'),
       description: toPublishedText(data.description, 'description'),
@@ -43,14 +43,17 @@ export function toMirroredSettings(data: EntryData): SkillSettings {
   }
 }
 
-/** The texts of an entry, for the scan. */
+/** The texts of an entry that the scan checks. */
 export function toSkillTexts(data: EntryData): Texts {
   const { description, category, license, keywords, deprecationMessage } = data
   const displayName = data.skill.fullName.endsWith(`/${data.displayName}`) ? '' : data.displayName
   return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
 }
 
-/** Omits the texts that the entry shortened to fit into the log, if the stored text begins with the shortened one. */
+/**
+ * The settings of an entry, without the texts that the entry shortened to fit into the log and that the stored text
+ * begins with.
+ */
 function withoutCut(before: SkillRow, data: EntryData): SkillSettings {
   const isSame = (field: string) => {
     const [cut, whole] = [data[field as 'description'], before[columnOf[field] ?? 'description']]

@@ -4,7 +4,8 @@ const bulk = { bulk: true }
 
 /**
  * Does work for each item in its own transaction, in order. All items are queued at once, so that they share commits.
- * After an error nothing is done for later items, because a gap would remain. Throws the first error.
+ * After an error no work is done for later items, because they must not be stored without the failed one. Throws the
+ * first error.
  */
 export async function writeInOrder<Item, Result>(
   { database }: CatalogueContext,
@@ -24,8 +25,8 @@ export async function writeInOrder<Item, Result>(
   }
 
   const settled = await Promise.allSettled(
-    // Failures are noted in the transaction, because the next item may share its commit, and after the transaction,
-    // because the commit may fail.
+    // Failures are noted within the transaction, because the next item may share its commit, and after it, because the
+    // commit may fail.
     items.map((item) => attempt(() => database.writer.write((trx) => attempt(() => work(trx, item)), bulk))),
   )
   if (failures.length > 0) throw failures[0]

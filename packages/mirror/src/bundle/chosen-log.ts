@@ -12,12 +12,12 @@ import { readUpstreamFrontier, readUpstreamTexts } from '../store/upstream-log.t
 import { getUpstream } from '../store/upstreams.ts'
 import type { BundleHeader } from './format.ts'
 
-/** The log that a bundle contains: this node's own, or the stored copy of an upstream's. */
+/** The log that a bundle contains: this node's own log, or the stored copy of an upstream's log. */
 export interface ChosenLog extends Pick<BundleHeader, 'origin' | 'epoch' | 'until' | 'checkpoint' | 'keys' | 'maker'> {
-  /** The name for error messages. */
+  /** The name of the log's node for error messages. */
   readonly name: string
   readFrontier(size: number): Promise<Buffer[]>
-  /** Reads the entries after a number up to `until`, in batches. */
+  /** Reads the entries after position `after` up to `until`, in batches. */
   readTexts(after: number): AsyncIterable<readonly LogText[]>
 }
 
@@ -37,8 +37,8 @@ export async function readOwnLog(context: MirrorContext): Promise<ChosenLog> {
 }
 
 /**
- * The stored log of an upstream with its signed checkpoint: readers of the bundle need only the upstream's key. Throws
- * `not_found`, `invalid_request` for an upstream without a log, and `conflict` if not all verified entries are
+ * The stored log of an upstream with its signed checkpoint, so that readers of the bundle need only the upstream's key.
+ * Throws `not_found`, `invalid_request` for an upstream without a log, and `conflict` if not all verified entries are
  * imported.
  */
 export async function readUpstreamLog(context: MirrorContext, name: string): Promise<ChosenLog> {

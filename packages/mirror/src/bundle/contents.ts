@@ -15,13 +15,16 @@ import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
 import { createNeeds, type Needs } from './needs.ts'
 
-/** The content of a bundle in addition to the log, found before the first byte is written. */
+/** The content of a bundle in addition to the log. It is determined before the first byte of the bundle is written. */
 export interface BundleContents {
   /** The size of each blob by digest, in the order of {@link createNeeds}. */
   readonly sizes: ReadonlyMap<string, number>
   /** File lists that are too long for their entries, by the digest of the version. */
   readonly lists: ReadonlyMap<string, Buffer>
-  /** Number of version entries, and how many of these versions have all their content in the bundle. */
+  /**
+   * `versions`: number of version entries. `complete`: number of these versions that have all their content in the
+   * bundle.
+   */
   readonly versions: number
   readonly complete: number
   /** Total size of the content in bytes. */
@@ -51,7 +54,8 @@ export async function findContents(
     const listed = written.flatMap(toListedVersions)
     const found = await findVersions(context, listed)
     for (const one of listed) {
-      // Skills are also found by full name: a skill that the upstream lost and published again has another id there.
+      // Skills are also found by full name: a skill that the upstream lost and published again has another id in its
+      // log.
       const version =
         found.get(toContentKey(one.skillId, one)) ?? found.get(toContentKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
@@ -75,7 +79,7 @@ async function toOrdered(
 ): Promise<Map<string, number>> {
   for (const [digest, list] of lists) needs.readList(digest, list)
   // A file can have the same bytes as the file list of another version whose content is not in the bundle. Readers then
-  // treat it as a list, so its files determine the order too.
+  // treat the file as a list, so the files that it names determine the order too.
   const others = [...sizes.keys()].filter((digest) => needs.isList(digest) && !lists.has(digest))
   const contents = others.length === 0 ? [] : await readContents(context, others)
   for (const [digest, bytes] of contents) needs.readList(digest, bytes)
@@ -90,7 +94,10 @@ interface ListedVersion extends Filtered {
   readonly version: string
 }
 
-/** Empty for a malformed entry of an upstream, from which nothing was imported. */
+/**
+ * The version that an entry publishes; empty for other entries, and for a malformed entry of an upstream, from which
+ * nothing was imported.
+ */
 function toListedVersions(entry: FeedEntry): ListedVersion[] {
   const one = parseFeedEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []
@@ -121,7 +128,7 @@ function toContentKey(skill: string, { version, digest }: { version: string; dig
 
 /**
  * The files of a version, and their list if it is too long for the entry. Empty if the entry's digest does not match
- * the stored files: a false entry of an upstream must not make the bundle contain private files.
+ * the stored files, because a false entry of an upstream must not make the bundle contain private files.
  */
 async function readListedFiles(
   context: MirrorContext,
@@ -142,10 +149,10 @@ function isFiltered(filters: Filters, listed: ListedVersion, { securityScore, is
   return explainFiltered(filters, listed) !== undefined
 }
 
-/** Maximum size and number of blobs in one batch. */
+/** Maximum size and number of the blobs that are read at once. */
 const readLimits = { bytesMax: 4 * 1024 * 1024, countMax: 250 }
 
-/** Reads the content in order, with at most one batch in memory. */
+/** Reads the content in the order of the bundle, with at most one batch in memory. */
 export async function* readInOrder(
   context: MirrorContext,
   { sizes, lists }: BundleContents,

@@ -26,17 +26,17 @@ import { openCompressor } from './zstd.ts'
 /** Options of `createBundle`. */
 export interface CreateBundleOptions {
   /**
-   * The bundle contains the entries after this position, up to which the receiving mirror has the log. Default: 0, all
-   * entries.
+   * The position after which the bundle has entries: the position up to which the receiving mirror has the log.
+   * Default: 0, all entries.
    */
   readonly since?: number
   /**
-   * Bundle the stored log of this upstream, with the upstream's signed checkpoint, instead of this node's own log.
-   * Readers verify it with the upstream's key; this mirror signs the rest of the header.
+   * Name of an upstream whose stored log is bundled, with the upstream's signed checkpoint, instead of this node's own
+   * log. Readers verify this log with the upstream's key; this mirror signs the rest of the header.
    */
   readonly upstream?: string
   /**
-   * Only content that passes the filters is included. The log is always complete, because a partial log could not be
+   * Only content that passes the filters is included. The log is complete even so, because a partial log could not be
    * verified.
    */
   readonly filters?: Filters
@@ -60,9 +60,9 @@ export interface CreatedBundle {
 
 /**
  * Creates a bundle: one signed file with the entries of a log after a position, and the content of their versions.
- * Reads one consistent state while the node keeps running, in a few megabytes of memory, and leaves no incomplete file.
- * Throws `invalid_request` for a position beyond the end of the log, and `conflict` if the file exists or the upstream
- * is not completely imported.
+ * Reads one consistent state while the node keeps running, uses a few megabytes of memory, and leaves no incomplete
+ * file. Throws `invalid_request` for a position beyond the end of the log, and `conflict` if the file exists or the
+ * upstream is not completely imported.
  *
  * @example
  * await createBundle(registry, '/media/stick/skills.bundle', { since: 120 })
@@ -173,7 +173,7 @@ async function* toLogParts(
       size += line.length
     }
   }
-  // A sync may have replaced the upstream's log in the meantime, or the disk may be damaged.
+  // The roots can differ because a sync replaced the upstream's log meanwhile, or because the disk is damaged.
   if (toRoot(tree).toString('base64') !== log.checkpoint.split('\n')[2]) {
     const detail = `The ${until} entries of ${log.name} do not match the signed checkpoint: they changed during the export, or the database is damaged. Create the bundle again.`
     throw new RegistryError('conflict', detail)
@@ -183,7 +183,10 @@ async function* toLogParts(
 
 const chunkBytesMin = 512 * 1024
 
-/** The compressor runs in a worker thread. Write large chunks, and let other events run after each. */
+/**
+ * Joins pieces to large chunks for the compressor, which runs in a worker thread. Lets other events run after each
+ * chunk.
+ */
 async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Uint8Array[] = []
   let size = 0

@@ -8,18 +8,18 @@ export const bundleFormat = 'skillstead-bundle'
 /** The version of the format. Readers reject other versions. */
 export const bundleVersion = 1
 
-/** The names of a bundle's parts, in this order. `log/` and `blobs/` contain any number of parts. */
+/** The names of a bundle's parts, in the order of the file. `log/` and `blobs/` contain any number of parts. */
 export const headerName = 'bundle.json'
 export const signatureName = 'bundle.sig'
 export const logFolder = 'log/'
 export const blobFolder = 'blobs/'
 
-/** Limits for reading. Bundles created by this program stay below these limits. */
+/** Limits for reading a bundle. Bundles that this program creates stay below them. */
 export const bundleLimits = {
   headerBytesMax: 1024 * 1024,
-  /** Maximum number of JSON values in the header; most are in the filters' lists. */
+  /** Maximum number of JSON values in the header; most of them are in the lists of the filters. */
   headerValuesMax: 20_000,
-  /** Enough for all signature lines that a signed note may have. */
+  /** Maximum size of the signature: room for all signature lines that a signed note may have. */
   signatureBytesMax: 16 * 1024,
   /** Maximum size of one part of the log. A part has at least one entry. */
   logPartBytesMax: 4 * 1024 * 1024,
@@ -59,18 +59,21 @@ const Header = v.strictObject({
   /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
   /**
-   * The verifier keys of the keys that sign at present. These keys prove nothing by themselves: compare them with the
-   * node's published keys.
+   * The verifier keys of the log's node that sign at present. The bundle does not prove them: compare them with the
+   * keys that the node publishes.
    */
   keys: Keys,
-  /** Set if a mirror created the bundle: the name and verifier keys of the mirror, which signed the header. */
+  /** Set only if a mirror created the bundle: the mirror's name and verifier keys. The mirror signed the header. */
   maker: v.optional(v.strictObject({ name: v.pipe(v.string(), v.minLength(1)), keys: Keys })),
-  /** Versions that do not pass the filters are in the log, but without content. */
+  /** The filters. Versions that do not pass them are in the log, but without content. */
   filters: FiltersSchema,
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   counts: v.strictObject({
     entries: Whole,
-    /** Number of version entries, and how many of these versions have all their content in the bundle. */
+    /**
+     * `versions`: number of version entries. `complete`: number of these versions that have all their content in the
+     * bundle.
+     */
     versions: Whole,
     complete: Whole,
     blobs: Whole,
@@ -84,7 +87,7 @@ export interface BundleHeader extends Omit<v.InferOutput<typeof Header>, 'filter
   readonly filters: Filters
 }
 
-/** The header as one line of canonical JSON (RFC 8785): the signed text. */
+/** The header as one line of canonical JSON (RFC 8785), which is the text that is signed. */
 export function toHeaderText(header: BundleHeader): string {
   return `${canonicalize(header)}\n`
 }
@@ -112,7 +115,10 @@ export function parseBundleHeader(text: string): BundleHeader {
   return header
 }
 
-/** The command that creates the bundle after a position; on a mirror it names the upstream. */
+/**
+ * The command that creates a bundle with the entries after `since`. With `upstream`, it is for a mirror, and bundles
+ * the log of that upstream.
+ */
 export function toCreateCommand({ since, upstream }: { since: number; upstream?: string | undefined }): string {
   return `skillstead bundle create FILE ${upstream === undefined ? '' : `--upstream ${upstream} `}--since ${since}`
 }

@@ -22,13 +22,13 @@ import { verifyBundle } from './verify.ts'
 /** Options of `importBundle`. */
 export interface ImportBundleOptions extends SyncOptions {
   /**
-   * Name of the upstream that the bundle belongs to. Default: the upstream with the bundle's origin, or a new upstream
+   * Name of the upstream to which the bundle belongs. Default: the upstream with the bundle's origin, or a new upstream
    * named after the origin.
    */
   readonly name?: string
   /**
-   * The verifier keys to trust from now on, and no others. A key of the mirror that created the bundle verifies its
-   * header only, and is not stored.
+   * The only verifier keys to trust from now on. A key of the mirror that created the bundle only verifies the bundle's
+   * header, and is not stored.
    */
   readonly keys?: readonly string[]
   /** Names that are never imported: full or short; `*` matches any characters. */
@@ -41,18 +41,19 @@ export interface ImportedBundle extends SyncReport {
   readonly origin: string
   readonly since: number
   readonly until: number
-  /** The verifier keys that are trusted for the origin now. */
+  /** The verifier keys that are trusted for the origin after the import. */
   readonly keys: readonly string[]
   /** Whether the keys were taken from the bundle because the origin was unknown. Compare them by hand. */
   readonly isFirstUse: boolean
-  /** The command that creates the next bundle. */
+  /** The command that creates the next bundle on the other node. */
   readonly next: string
 }
 
 /**
  * Imports a bundle: verifies all of it, then applies its entries like a sync, each in its own transaction. An import
- * can be stopped at any moment and repeated, and imports nothing twice. Uses no network. Throws `invalid_request` for a
- * damaged bundle, an untrusted signer, or a bundle that starts after the stored entries, and what a sync throws.
+ * can be stopped at any moment and repeated: it imports nothing twice. Uses no network. Throws `invalid_request` for a
+ * damaged bundle, an untrusted signer, or a bundle that starts after the end of the stored log, and the errors of a
+ * sync.
  *
  * @example
  * const { applied, origin } = await importBundle(registry, '/media/stick/skills.bundle')
@@ -74,7 +75,8 @@ export async function importBundle(
     onContent: (digest) => void order.set(digest, order.size),
     onProgress: (progress) => options.onProgress?.({ upstream: name, phase: 'staging', ...progress }),
   })
-  // Another file replaced the bundle in the meantime, to which the upstream and keys found above do not belong.
+  // If the headers differ, another file replaced the bundle meanwhile, and the upstream and keys found above are not of
+  // this file.
   if (toHeaderText(header) !== toHeaderText(inspected)) throw damagedBundle('it changed while it was being read')
   const given = options.keys && options.keys.filter((key) => parseVerifierKey(key).name === header.origin)
   if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
@@ -95,19 +97,22 @@ export async function importBundle(
 interface Bundle {
   readonly file: string
   readonly header: BundleHeader
-  /** The digests of the bundle's blobs, with their order. */
+  /** The place of each blob in the bundle, by digest. */
   readonly order: ReadonlyMap<string, number>
   /** The keys that the operator passed. */
   readonly keys: readonly string[] | undefined
 }
 
-/** Imports like the sync of a node, but a bundle may start late, end early, or be older than the stored log. */
+/**
+ * Imports entries like the sync of a node. In contrast to a node's log, a bundle may start late, end early, or be older
+ * than the stored log.
+ */
 async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, verified, staged, frontier, applied } = run.upstream
   requirePosition(header, applied)
   await requireHistory(run, header)
   const keys = given ?? run.upstream.keys
-  // The keys of an accepted pause are stored after they verified the log.
+  // Not for a pause about keys: these keys are stored only after they verified the log.
   if (given && !run.replacesKeys) await pinBundleKeys(run, given)
   const root = toRoot(splitHashes(frontier)).toString('base64')
   const position: Position = { known: { origin, epoch, keys, verified }, staged, root }
@@ -115,10 +120,11 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   try {
     await followLog(run, source, position)
     run.tally.head = position.known.verified
-    // Entries after the bundle's end may be stored from a sync over the network; their content is not in the bundle.
+    // Entries after the bundle's end may be stored from a sync over the network. They are not applied, because their
+    // content is not in the bundle.
     const until = Math.min(header.until, position.known.verified)
     await applyLog(run, source, { ...position.known, verified: until }, applied)
-    // Missing content is not requested again: the bundle does not have it.
+    // No version is due for another attempt: the bundle does not have the content that was missing before.
     await applyLateContent(run, source, { known: position.known, applied: Math.max(until, applied), due: [] })
   } finally {
     await source.close()
@@ -130,7 +136,7 @@ async function pinBundleKeys(run: Run, keys: readonly string[]): Promise<void> {
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { keys: JSON.stringify(keys), settings }))
 }
 
-/** Rejects a bundle that skips entries: no later bundle would contain them. */
+/** Rejects a bundle that starts after the applied entries, because no later bundle would contain the skipped ones. */
 function requirePosition({ since, origin, maker }: BundleHeader, applied: number): void {
   if (since <= applied) return
   const command = toNextCommand({ maker }, applied)
@@ -139,14 +145,17 @@ function requirePosition({ since, origin, maker }: BundleHeader, applied: number
 }
 
 /**
- * The name of the upstream on the mirror that created the bundle is unknown here, so the command contains a
- * placeholder.
+ * The command that creates the next bundle. For a bundle of a mirror it has the placeholder `NAME`, because the name of
+ * the upstream on that mirror is unknown here.
  */
 function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): string {
   return toCreateCommand({ since, upstream: maker && 'NAME' })
 }
 
-/** Checks that the bundle continues the stored log. If it continues another log, the origin signed two histories. */
+/**
+ * Checks that the bundle continues the stored log. If its first entries differ, the origin signed two histories, and
+ * the sync pauses with reason `fork`.
+ */
 async function requireHistory({ parts, upstream }: Run, { since, frontier }: BundleHeader): Promise<void> {
   const here = await readUpstreamFrontier(parts.context.database.read, upstream.name, since)
   if (here.every((hash, i) => hash.toString('base64') === frontier[i])) return
@@ -154,7 +163,7 @@ async function requireHistory({ parts, upstream }: Run, { since, frontier }: Bun
   throw new SyncAlarm('fork', sentence)
 }
 
-/** The parts of a mirror without network access. */
+/** The parts of a mirror for an import, which has no network access. */
 function toImportParts(
   context: MirrorContext,
   { privateNames = [], onError = printError }: ImportBundleOptions,

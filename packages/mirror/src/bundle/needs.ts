@@ -16,13 +16,13 @@ export interface Needs {
   /** Adds the files that a file list names. An invalid list adds none. */
   readList(digest: string, bytes: Uint8Array): void
   /**
-   * The place of a blob in the order: by the first entry that names it, then by its place in the entry's file list. A
-   * file list comes before its files. Undefined for a blob that no entry names.
+   * The place of a blob in the order: by the first entry that names the blob, then by the blob's place in the file list
+   * of this entry. A file list comes before its files. Undefined for a blob that no entry names.
    */
   placeOf(digest: string): number | undefined
 }
 
-/** Number of places in the order that each entry takes: more than an entry can have digests. */
+/** Number of places in the order that are reserved for each entry: more than an entry can have digests. */
 const placesOfEntry = 8192
 
 export function createNeeds(): Needs {
@@ -45,13 +45,13 @@ export function createNeeds(): Needs {
       const place = lists.get(digest)
       if (place === undefined) return
       const named = parseManifest(bytes)
-      // An upstream may declare any blob as a file list.
+      // Ignored if it is not a list: an upstream may declare any blob as the file list of a version.
       if (named.length > limits.versionFilesMax || named.includes(undefined)) return
       for (const [i, file] of named.entries()) addFirstPlace(files, file!.digest, place + 1 + i)
     },
     placeOf(digest) {
       const [list = Infinity, file = Infinity] = [lists.get(digest), files.get(digest)]
-      // A list that is also a file of another version occurs once.
+      // A blob that is both a file list and a file of another version occurs once, at the earlier place.
       const place = Math.min(list, file)
       return place === Infinity ? undefined : place
     },

@@ -16,17 +16,17 @@ import {
 import { readBundleTar, type TarFile } from './tar.ts'
 import { findFrameEnd, openDecompressor } from './zstd.ts'
 
-/** One part of a bundle. Parts come in this order: the header, parts of the log, blobs. */
+/** One part of a bundle. The parts come in this order: the header, then the parts of the log, then the blobs. */
 export type BundlePart =
   | { readonly kind: 'header'; readonly header: BundleHeader; readonly text: string; readonly signature: string }
-  /** Entries as canonical JSON; `first` is the number of the first one. */
+  /** Entries as canonical JSON; `first` is the number of the first entry. */
   | { readonly kind: 'log'; readonly first: number; readonly entries: readonly string[] }
-  /** The bytes have not been compared with the digest yet. */
+  /** A blob, whose bytes have not been compared with the digest yet. */
   | { readonly kind: 'blob'; readonly digest: string; readonly bytes: Buffer }
 
 /**
- * Reads a bundle once, forward, with one part in memory. Checks the order and size of the parts, the number of entries,
- * and that the file is complete; the caller checks their content. Throws `invalid_request`.
+ * Reads a bundle once from start to end, with one part in memory. Checks the order and size of the parts, the number of
+ * entries, and that the file is complete; the caller checks the content of the parts. Throws `invalid_request`.
  */
 export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   const place: Place = { stage: 'header' }
@@ -64,7 +64,7 @@ export interface InspectedBundle {
   readonly header: BundleHeader
 }
 
-/** Reads only the beginning of a bundle. Throws `not_found`, `invalid_request`. */
+/** Reads the header at the beginning of a bundle, and nothing after it. Throws `not_found` and `invalid_request`. */
 export async function inspectBundle(file: string): Promise<InspectedBundle> {
   const parts = readBundle(file)
   try {
@@ -76,7 +76,7 @@ export async function inspectBundle(file: string): Promise<InspectedBundle> {
   }
 }
 
-/** How far a bundle was read, which decides what part may come next. */
+/** How far a bundle was read, which decides which part may come next. */
 interface Place {
   stage: 'header' | 'signature' | 'parts'
   /** Number of the next entry. */
@@ -118,16 +118,16 @@ function decodeBundleText({ name, bytes }: TarFile): string {
 function splitBundleLines(name: string, bytes: Buffer): string[] {
   const lines = decodeBundleText({ name, bytes }).split('\n', bundleLimits.logPartEntriesMax + 2)
   const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
-  // Counted in characters, which are never more than bytes.
+  // The limit is compared with the characters of a line, of which there are never more than bytes.
   if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines
   throw damagedBundle(`'${name}' is not a part of a log`)
 }
 
-/** Decompresses the archive. Failures are thrown as error messages for the operator. */
+/** Decompresses the archive of a bundle. Failures become error messages for the operator. */
 async function* unpackBundle(file: string): AsyncGenerator<Buffer> {
   await requireOneFrame(file)
   const unpacked = openDecompressor()
-  // The last stream of the pipeline reports the errors of all.
+  // The errors of all streams of the pipeline reach `unpacked`, its last stream, which is read below.
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {
@@ -150,7 +150,8 @@ async function requireOneFrame(file: string): Promise<void> {
   })
   try {
     const end = await findFrameEnd(handle)
-    // A decompressor would skip frames without content (RFC 8878, section 3.1.2), and reject an incomplete one.
+    // Checked here, because a decompressor would skip frames without content (RFC 8878, section 3.1.2). An incomplete
+    // frame passes: the decompressor rejects it.
     if (end === undefined) throw noBundle(isNotCompressed)
     if (end < (await handle.stat()).size) throw damagedBundle('it has data after its end')
   } catch (error) {

@@ -4,19 +4,19 @@ import type { BundleHeader } from './format.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
 /**
- * Maximum size of the cache of blobs that were read. Blobs may be requested again, for example by a version with the
- * same content as a refused one.
+ * Maximum size of the cache of blobs that were read. A blob may be requested again, for example for a version with the
+ * same content as a refused version.
  */
 const cacheBytesMax = 32 * 1024 * 1024
 
-/** The log in a bundle. The caller closes it. */
+/** The log in a bundle. The caller must close it. */
 export interface BundleSource extends LogSource {
   close(): Promise<void>
 }
 
 /**
- * Reads the log of a verified bundle. `order` contains the place of each blob. The file is read forward with a bounded
- * part in memory, and from the beginning again only for blobs that are no longer cached.
+ * Reads the log of a verified bundle. `order` contains the place of each blob. The file is read forward with a limited
+ * part in memory, and again from its beginning only for blobs that are no longer cached.
  */
 export function createBundleSource(
   file: string,
@@ -29,7 +29,7 @@ export function createBundleSource(
   /** Place of the next blob in the file. */
   let next = 0
 
-  /** Reads up to the last wanted blob, yields the wanted ones, and caches the others. */
+  /** Reads the file up to the last wanted blob, yields the wanted blobs, and caches all blobs. */
   async function* readUpTo(wanted: Map<string, number>): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
     const last = Math.max(...wanted.values())
     while (next <= last) {
@@ -86,9 +86,9 @@ async function readBundledEntries(log: Forward<'log'>, since: number): Promise<F
 
 type PartOf<Kind extends BundlePart['kind']> = Extract<BundlePart, { kind: Kind }>
 
-/** Reads the parts of one kind, in order. */
+/** Reads the parts of one kind of a bundle, in order. */
 interface Forward<Kind extends BundlePart['kind']> {
-  /** The last part read. */
+  /** The part that was read last. */
   readonly current: PartOf<Kind> | undefined
   /** The next part; undefined at the end. */
   next(): Promise<PartOf<Kind> | undefined>
@@ -124,7 +124,7 @@ function createForward<Kind extends BundlePart['kind']>(file: string, kind: Kind
   }
 }
 
-/** A cache of the blobs read last, up to `cacheBytesMax`. */
+/** A cache of the blobs that were read last, up to `cacheBytesMax`. */
 function createBlobCache() {
   const cache = new Map<string, Buffer>()
   let bytes = 0

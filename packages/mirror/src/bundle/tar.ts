@@ -1,14 +1,14 @@
 import { damagedBundle } from './format.ts'
 
 /**
- * A bundle is a plain tar archive (POSIX ustar) with a fixed order of files, and headers determined by name and size.
- * The reader compares every byte with what the writer would have written, so nothing can be altered, hidden or named
- * twice. No library is this strict or as fast.
+ * A bundle is a plain tar archive (POSIX ustar) with a fixed order of files, and headers that only depend on name and
+ * size. The reader compares every byte with what the writer would have written, so nothing can be altered, hidden or
+ * named twice. This is own code, because no library is as strict and as fast.
  */
 const blockBytes = 512
 const nameBytesMax = 100
 
-/** An archive ends with two empty blocks. */
+/** The end of an archive: two empty blocks. */
 export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes)
 
 /** A file of the archive, in memory. */
@@ -29,7 +29,7 @@ export function toTarHeader(name: string, size: number): Buffer {
   return block
 }
 
-/** The zero bytes that fill the last block of a file. */
+/** The zero bytes that fill the last block of a file of this size. */
 export function toPadding(size: number): Buffer {
   return zeros.subarray(0, paddingOf(size))
 }
@@ -37,7 +37,7 @@ export function toPadding(size: number): Buffer {
 const zeros = Buffer.alloc(blockBytes)
 const template = createTemplate()
 
-/** A header with mode 0644, owner 0 and time 0. */
+/** A header block without name, size and checksum, with mode 0644, owner 0 and time 0. */
 function createTemplate(): Buffer {
   const block = Buffer.alloc(blockBytes)
   const fields: [at: number, text: string][] = [
@@ -58,8 +58,8 @@ function paddingOf(size: number): number {
 }
 
 /**
- * Reads the files in order, to the very end. `bytesMaxOf` returns the maximum size of a file by its name, undefined if
- * the file is not allowed here. Throws `invalid_request`.
+ * Reads the files of an archive in order, to its very end. `bytesMaxOf` returns the maximum size of a file by its name;
+ * undefined if the file is not allowed at this point. Throws `invalid_request`.
  */
 export async function* readBundleTar(
   chunks: AsyncIterable<Buffer>,

@@ -7,7 +7,7 @@ import type { Upstream } from '../types.ts'
 import type { BundleHeader } from './format.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The upstream that a bundle belongs to, before the bundle is verified. */
+/** The upstream to which a bundle belongs. It is determined before the bundle is verified. */
 export interface BundleUpstream {
   readonly name: string
   /** Undefined if the upstream does not exist yet. */
@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * Finds the upstream of a bundle's origin, whether it is synced over the network or by bundles, or the name for a new
- * one. Throws `invalid_request`, and `name_taken` if the name belongs to another upstream.
+ * Finds the upstream with a bundle's origin, whether it is synced over the network or by bundles, or the name for a new
+ * upstream. Throws `invalid_request`, and `name_taken` if the name belongs to another upstream.
  */
 export async function findBundleUpstream(
   context: MirrorContext,
@@ -63,7 +63,7 @@ export async function addBundleUpstream(
       credential: null,
       at: context.clock.now(),
     })
-    // Store the origin now, so that the next import finds the upstream if this one is killed.
+    // The origin is stored now, so that the next import finds this upstream even if the current import is killed.
     const known = { log_origin: origin, log_epoch: epoch }
     await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
@@ -80,7 +80,7 @@ function requireFit({ name, kind, logOrigin }: Upstream, origin: string, isNamed
 
 const nameCharactersMax = 64
 
-/** `registry.example.com` becomes `registry-example-com`. */
+/** A name for an upstream, made from its origin: `registry-example-com` from `registry.example.com`. */
 function toUpstreamName(origin: string): string {
   const name = origin
     .toLowerCase()

@@ -28,15 +28,17 @@ export interface VerifyBundleOptions {
 /** A bundle that was verified completely. */
 export interface VerifiedBundle {
   readonly header: BundleHeader
-  /** The keys of the log's node that signed the header or, if a mirror created the bundle, only the checkpoint. */
+  /**
+   * The keys of the log's node. If a mirror created the bundle, they signed only the checkpoint, else also the header.
+   */
   readonly signers: readonly Signer[]
   /** Whether `signers` are among the trusted keys that the caller passed. */
   readonly isTrusted: boolean
   /** The keys of the mirror that created the bundle; empty if the log's own node created it. */
   readonly makers: readonly Signer[]
   /**
-   * Whether the mirror's keys are among the trusted keys passed. Only the mirror vouches for the time and for which
-   * content was omitted; the log and its content are verified without its keys.
+   * Whether the mirror's keys are among the trusted keys that the caller passed. Only the mirror proves the time of the
+   * bundle and which content was omitted; the log and its content are verified without its keys.
    */
   readonly isMakerTrusted: boolean
   /** When the log's checkpoint was signed, in milliseconds since 1970; undefined if it has no time. */
@@ -47,7 +49,7 @@ export interface VerifiedBundle {
 
 /**
  * Reads a bundle once and verifies its signatures, that its entries lead to the checkpoint's root, and that each blob
- * is named by an entry and matches its digest. Needs no database, and holds one part in memory plus a record per file.
+ * is named by an entry and matches its digest. Needs no database. Holds in memory one part, and a record per file.
  * Throws `invalid_request` with the first problem.
  */
 export async function verifyBundle(file: string, options: VerifyBundleOptions = {}): Promise<VerifiedBundle> {
@@ -78,7 +80,8 @@ function verifyHeader(part: Extract<BundlePart, { kind: 'header' }>, given: read
       throw damagedBundle(`its header names the log ${header.origin}, but its checkpoint ${origin}`)
     if (treeSize !== header.until)
       throw damagedBundle(`it ends at entry ${header.until}, but its checkpoint covers ${treeSize} entries`)
-    // Checked after the checkpoint, so that keys of another log get the clearer error.
+    // The mirror's signature is checked after the checkpoint, so that keys of another log get the clearer error of the
+    // checkpoint.
     const makers = maker ? verifyNote(toNote(part), isMakerTrusted ? ofMaker : maker.keys, 'the bundle').signers : []
     const writer = maker?.name ?? origin
     if (!(writers ?? makers).some(({ name }) => name === writer)) throw damagedBundle(`it is not signed by ${writer}`)
@@ -97,7 +100,7 @@ function toNote({ text, signature }: Extract<BundlePart, { kind: 'header' }>): s
 
 const changed = 'If the node changed its key, compare the new key with its operator, and pass it with --key.'
 
-/** Maximum time in ms for which reading entries may block the event loop. */
+/** Maximum time in ms for which the verification of entries may block the event loop. */
 const blockMsMax = 10
 
 async function verifyParts(
@@ -135,7 +138,10 @@ async function verifyParts(
     throw damagedBundle('its counts do not match its content')
 }
 
-/** Records the content that an entry names. Returns 1 for a version, 0 for an entry without content. */
+/**
+ * Records the content that an entry names. Returns 1 for the entry of a version, 0 for other entries, which have no
+ * content.
+ */
 function recordEntryContent(text: string, seq: number, needs: Needs): number {
   const entry = parseBundledEntry(text)
   if (!entry || entry.seq !== seq) throw damagedBundle(`its entry ${seq} is invalid or in the wrong place`)
@@ -153,8 +159,8 @@ interface EntryShape {
 
 function parseBundledEntry(text: string): EntryShape | undefined {
   const value = attempt(() => parseForeignJson(text) as EntryShape)
-  // Only the canonical text is accepted: the Merkle leaf of another text for the same value would differ from the
-  // signed one.
+  // Only the canonical text is accepted: another text for the same value has another Merkle leaf hash than the signed
+  // one.
   const isCanonical = attempt(() => canonicalize(value)) === text
   return isCanonical && typeof value?.data === 'object' && value.data !== null ? value : undefined
 }
@@ -166,8 +172,8 @@ function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: read
 }
 
 /**
- * Checks a blob and returns its place, which must follow the previous one. There is exactly one order, so that the same
- * content always makes the same file.
+ * Checks a blob and returns its place, which must be after `before`, the place of the previous blob. Only one order is
+ * allowed, so that the same content always makes the same file.
  */
 function takeBlob({ digest, bytes }: Extract<BundlePart, { kind: 'blob' }>, needs: Needs, before: number): number {
   if (toDigest(bytes) !== digest) throw damagedBundle(`the blob ${digest} was altered`)

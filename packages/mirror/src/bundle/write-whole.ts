@@ -15,9 +15,9 @@ export interface WholeFile {
 }
 
 /**
- * Writes a file completely or not at all: to a temporary file in the same folder, which is flushed to disk and then
- * renamed. Returns its size. Throws `conflict` if the file exists and must not be replaced, and `invalid_request` if
- * the disk is full or not writable.
+ * Writes a file completely or not at all: writes a temporary file in the same folder, flushes it to disk and renames
+ * it. Returns the size of the file. Throws `conflict` if the file exists and must not be replaced, and
+ * `invalid_request` if the disk is full or not writable.
  */
 export async function writeWhole(file: string, whole: WholeFile): Promise<number> {
   if (!whole.overwrite && (await fileExists(file))) throw toExistsError(file)
@@ -63,10 +63,10 @@ async function writeChunk(handle: FileHandle, chunk: Buffer): Promise<void> {
 /** Age after which a temporary file is considered abandoned. */
 const leftAfterMs = 60 * 60 * 1000
 
-/** Deletes the abandoned temporary files of this name, which killed processes left. */
+/** Deletes the abandoned temporary files of the same target, which killed processes left. */
 async function removeUnfinishedFiles(file: string, own: string): Promise<void> {
   const folder = dirname(file)
-  // Compare with the file system's clock, which may be that of another machine.
+  // The age is measured with the file system's clock, which may be the clock of another machine.
   const { mtimeMs: now } = await stat(own)
   for (const name of await readdir(folder)) {
     const other = join(folder, name)
@@ -78,8 +78,8 @@ async function removeUnfinishedFiles(file: string, own: string): Promise<void> {
 }
 
 /**
- * A hard link fails if the file exists, also if another process creates it at the same time. Most removable media have
- * no links; there the file is renamed.
+ * Gives the file its name by a hard link, which fails if a file has the name, even if another process creates it at the
+ * same time. On media without links, as most removable ones, the file is renamed.
  */
 async function moveIntoPlace(partial: string, file: string, overwrite: boolean): Promise<void> {
   if (overwrite) return rename(partial, file)
@@ -99,7 +99,7 @@ async function fileExists(file: string): Promise<boolean> {
   )
 }
 
-/** Flushes the folder, so that the file name survives if the medium is removed. */
+/** Flushes the folder, so that the file's name survives if the medium is removed. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined)
   await handle?.sync().catch(() => undefined)

@@ -1,25 +1,25 @@
 import type { FileHandle } from 'node:fs/promises'
-// Import the default export: a named import that an older Node.js lacks would fail with an unclear error.
+// The default import, because a named import that an older Node.js lacks would fail with an unclear error.
 import zlib, { type ZstdCompress, type ZstdDecompress } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 
 /**
- * A window of 8 MiB. Versions of one skill are close to each other in a log, so a larger window saves little.
- * Decompressing a bundle needs as much memory.
+ * The window of the compression, as power of two: 8 MiB. A larger window saves little, because versions of one skill
+ * are close to each other in a log. Decompressing a bundle needs as much memory.
  */
 const windowLog = 23
-/** Bundles that need more memory than this to decompress are rejected. */
+/** The largest window that is accepted, as power of two. Bundles that need more memory to decompress are rejected. */
 const windowLogMax = 27
 const chunkSize = 256 * 1024
 
-/** Throws `not_implemented` if Node.js is too old for Zstandard. */
+/** Opens a compressor for bundles. Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openCompressor(): ZstdCompress {
   requireZstdForBundle()
   const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window, ZSTD_c_checksumFlag: checksum } = zlib.constants
   return zlib.createZstdCompress({ chunkSize, params: { [level]: 3, [window]: windowLog, [checksum]: 1 } })
 }
 
-/** Throws `not_implemented` if Node.js is too old for Zstandard. */
+/** Opens a decompressor for bundles. Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openDecompressor(): ZstdDecompress {
   requireZstdForBundle()
   return zlib.createZstdDecompress({ chunkSize, params: { [zlib.constants.ZSTD_d_windowLogMax]: windowLogMax } })
@@ -36,13 +36,15 @@ const dictionaryIdBytes = [0, 1, 2, 4]
 const contentSizeBytes = [0, 2, 4, 8]
 const blockHeaderBytes = 3
 const checksumBytes = 4
-/** A block that repeats one byte: its size field is the size of the decompressed content. */
+/**
+ * The type of a block that repeats one byte. The size field of such a block is the size of the decompressed content.
+ */
 const rleBlock = 1
 
 /**
- * Finds the end of the Zstandard frame at the start of a file from its block headers (RFC 8878, section 3.1.1).
- * Decompressors ignore or accept data after a frame, so different files could contain the same bundle. Undefined if the
- * file does not start with a frame, Infinity if the frame is incomplete.
+ * Finds the end of the Zstandard frame at the start of a file, by its block headers (RFC 8878, section 3.1.1). Used to
+ * reject data after the frame: decompressors ignore or accept it, so different files could contain the same bundle.
+ * Undefined if the file does not start with a frame, Infinity if the frame is incomplete.
  */
 export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
   const start = await readAt(file, 0, magic.length + 1)

@@ -13,17 +13,17 @@ import { guardVisibility, readSuperseded, type HidingGuard } from './guard-remov
 import { createWanted, type Wanted } from './wanted-entries.ts'
 import { selectUpstreamEntries } from '../store/upstream-log.ts'
 
-/** Limits of a batch: number of entries, and bytes of their content as the entries declare them. */
+/** Maximum size of a batch: number of entries, and bytes of their content as the entries declare it. */
 const batchMax = 100
 const batchBytesMax = 4 * 1024 * 1024
-/** Number of batches that are fetched and inspected while another one is written. All of them are in memory. */
+/** Number of batches that are fetched and inspected while another batch is written. All these batches are in memory. */
 const batchesAhead = 2
 
 /** A batch of consecutive entries with their content. */
 interface Batch {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Consecutive entries that are all selected, or all skipped. */
+  /** The entries in groups of consecutive ones. All entries of a group are applied, or all are skipped. */
   readonly groups: readonly Group[]
 }
 
@@ -45,8 +45,8 @@ interface Application {
 
 /**
  * Applies the verified entries of an upstream's log to the catalogue. Each transaction also advances the stored
- * position, so that the next run continues where a killed one stopped. While some entries are written, the next are
- * fetched and inspected.
+ * position, so that the next run continues where a killed run stopped. While some entries are written, the next ones
+ * are fetched and inspected.
  */
 export async function applyLog(run: Run, source: LogSource, known: Known, applied: number): Promise<void> {
   if (applied >= known.verified) return
@@ -78,8 +78,8 @@ async function* readBatches(application: Application, applied: number): AsyncGen
 }
 
 /**
- * Reads the batch of entries after a position, fetches their content and starts to inspect it. `cached` has content
- * that was fetched for entries that are not written yet.
+ * Reads the batch of entries after a position, fetches their content and starts to inspect it. `cached`: content that
+ * was fetched for earlier entries, which are not written yet.
  */
 async function prepareStaged(
   application: Application,
@@ -122,7 +122,8 @@ function inspectEntries(
     accepts: (entry) => reasons.get(entry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
   })
-  // The promise is awaited later. Until then its rejection must not count as unhandled, which ends the process.
+  // The promise is awaited later. Meanwhile its rejection must not count as unhandled, because that would end the
+  // process.
   prepared.catch(() => undefined)
   return prepared
 }
@@ -161,7 +162,7 @@ export function toMirrorSource({ upstream }: Run, { origin, epoch }: Pick<Known,
   return { name: upstream.name, origin: origin!, epoch: epoch! }
 }
 
-/** Entries of a log that a run applies although its stored position is after them. */
+/** Entries that a run applies although they are before its stored position. */
 export interface EarlierEntries {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
@@ -169,7 +170,7 @@ export interface EarlierEntries {
   readonly reasons: ReadonlyMap<FeedEntry, string>
 }
 
-/** Applies entries before the stored position, which stays. */
+/** Applies entries before the stored position, which does not change. */
 export async function applyEarlier(
   run: Run,
   { known, refusals }: { readonly known: Pick<Known, 'origin' | 'epoch'>; readonly refusals: Refusals },
@@ -191,13 +192,16 @@ export async function applyEarlier(
   return outcomes
 }
 
-/** Explains why a version does not pass the filter on this node's scan; undefined if it passes. */
+/**
+ * Explains in a sentence why a version does not pass the filter on the score of this node's scan; undefined if it
+ * passes.
+ */
 function explainScore(score: number, { minSecurityScore = 0 }: Filters): string | undefined {
   if (score >= minSecurityScore) return undefined
   return `Its security score is ${score}. The filters require at least ${minSecurityScore}.`
 }
 
-/** Content that a bundle lacks was left out when it was created. */
+/** Replaces the reason `missing` for a bundle: content that a bundle lacks was left out when the bundle was created. */
 function explainCopy({ isCopy }: LogSource, outcome: MirrorOutcome): MirrorOutcome {
   if (!isCopy || outcome.result !== 'refused' || outcome.reason !== 'missing') return outcome
   const detail =
@@ -206,7 +210,8 @@ function explainCopy({ isCopy }: LogSource, outcome: MirrorOutcome): MirrorOutco
 }
 
 /**
- * Runs in the transaction that applies the entry, so that the entry and the position are stored together or not at all.
+ * Stores the position. Runs in the transaction that applies the entry, so that entry and position are stored together
+ * or not at all.
  */
 async function advancePosition(
   { run, refusals, guard }: Application,
@@ -227,7 +232,7 @@ async function skipEntries(run: Run, group: readonly FeedEntry[]): Promise<void>
   )
 }
 
-/** Splits entries into consecutive groups that are all wanted, or all not. */
+/** Splits entries into groups of consecutive ones. All entries of a group are wanted, or none is. */
 function toGroups(entries: readonly FeedEntry[], wanted: ReadonlySet<FeedEntry>): FeedEntry[][] {
   const groups: FeedEntry[][] = []
   for (const entry of entries) {

@@ -7,7 +7,7 @@ import { SyncAlarm } from '../alarms.ts'
 import { requireActive, type Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 
-/** Limits of the files of one request. A single file may be larger. */
+/** Maximum size and number of the files of one request. A single file may be larger. */
 const requestLimits = { bytesMax: 4 * 1024 * 1024, countMax: limits.blobBatchMax }
 /** Number of attempts to fetch a file whose bytes do not match its digest, before the sync pauses. */
 const triesMax = 2
@@ -21,7 +21,7 @@ interface Need {
 
 /**
  * Fetches the blobs that entries need and this node lacks, as far as the source has them. `cached` has blobs that were
- * fetched for earlier entries and are not stored yet: a bundle, which is read forward, would not return them twice.
+ * fetched for earlier entries and are not stored yet. They are not requested again, because a bundle is read forward.
  */
 export async function fetchBlobs(
   run: Run,
@@ -44,7 +44,8 @@ export async function fetchBlobs(
 }
 
 /**
- * The total size of an entry's files as declared. For an entry without a list of files, the maximum size of a version.
+ * The total size of an entry's files as the entry declares it. If the entry does not contain its list of files, the
+ * maximum size of a version.
  */
 export function toDeclaredBytes(entry: FeedEntry): number {
   const files = readEntryFiles(entry, new Map())
@@ -52,7 +53,10 @@ export function toDeclaredBytes(entry: FeedEntry): number {
   return 'files' in files ? files.files.reduce((sum, { size }) => sum + size, 0) : 0
 }
 
-/** Fetches the blobs of the upstream's skills that the bucket of this node lost, and stores those that the source has. */
+/**
+ * Fetches blobs that the bucket of this node lost and that belong to skills of the upstream. Stores those that the
+ * source has.
+ */
 export async function restoreLostBlobs(run: Run, source: LogSource): Promise<void> {
   const { context } = run.parts
   const { read, writer } = context.database
@@ -62,7 +66,7 @@ export async function restoreLostBlobs(run: Run, source: LogSource): Promise<voi
       .select(['digest', 'size'])
       .where('place', '=', 'lost')
       .where('digest', '>', after)
-      // The upstream learns no digests of other content.
+      // Only blobs of the upstream's skills, so that the upstream learns no digests of other content.
       .where((eb) =>
         eb.exists(
           eb
@@ -88,7 +92,7 @@ export async function restoreLostBlobs(run: Run, source: LogSource): Promise<voi
   }
 }
 
-/** The digests whose blobs this node lacks, without duplicates, in their order. */
+/** Those of the digests whose blobs this node lacks, without duplicates, in the given order. */
 export async function findMissingBlobs({ database }: StorageContext, digests: readonly string[]): Promise<string[]> {
   const rows = await selectInBatches(digests, (batch) =>
     database.read
@@ -144,7 +148,7 @@ async function fetchBatch(
   }
 }
 
-/** Splits items into batches by their number and their total size. An item that is too large is a batch of its own. */
+/** Splits items into batches by their number and their total size. An item above `bytesMax` is a batch of its own. */
 export function* toRequestBatches<Item>(
   items: Iterable<Item>,
   sizeOf: (item: Item) => number,

@@ -3,8 +3,8 @@ import type { FeedEntry, LogSource } from '../types.ts'
 import { toEntrySkill } from './wanted-entries.ts'
 
 /**
- * Explains which versions the filter `verified` excludes. The log does not state whether an owner is verified, so each
- * skill is requested once.
+ * Finds the versions that the filter `verified` excludes, each with a sentence that explains this. Each skill is
+ * requested once, because the log does not state whether an owner is verified.
  */
 export async function findUnverified(
   run: Run,

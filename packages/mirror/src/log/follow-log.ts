@@ -28,7 +28,7 @@ const stagedMax = 100
 /** Maximum time in ms for which hashing entries may block the event loop. */
 const blockMsMax = 10
 
-/** How much of a log is stored; changed in place. */
+/** How much of a log is stored. A run changes it in place. */
 export interface Position {
   known: Known
   staged: number
@@ -52,15 +52,15 @@ export async function followLog(run: Run, source: LogSource, position: Position)
 
 async function readToHead(run: Run, source: LogSource, position: Position): Promise<'current' | 'mismatch'> {
   const who = run.upstream.location
-  // Verify up to the first checkpoint before following a newer one, so that no more unverified entries are stored than
-  // one checkpoint covers.
+  // Verifies up to the first checkpoint before it follows a newer one, so that the unverified entries are at most those
+  // that one checkpoint covers.
   let target: SignedHead | undefined
   for (;;) {
     requireActive(run)
     const page = checkPage(await source.readPage(position.staged), position.staged, who)
     const head = await checkHead(run, source, position, page)
     if (head.treeSize < position.known.verified) return checkOlder(run, position, head)
-    // A killed run left staged entries of another history than the one that is signed now.
+    // An interrupted run left staged entries of another history than the history that is signed now.
     if (head.treeSize < position.staged) return 'mismatch'
     target ??= head
     run.progress({ phase: 'staging', done: position.staged, total: head.treeSize })
@@ -114,8 +114,8 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
 }
 
 /**
- * Checks that an old copy, which has no new entries, has the same history. It cannot verify a new key, because the
- * newest entries are not in it.
+ * Checks that a source that is older than the stored log has the same history. Refuses it after a pause about keys: an
+ * older copy cannot verify a new key, because it lacks the newest entries.
  */
 async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
   const { parts, upstream } = run
@@ -169,7 +169,10 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
   return rows
 }
 
-/** The bytes that the log commits to. Some JSON, such as lone surrogates, has no canonical form; no node signs it. */
+/**
+ * The canonical bytes of an entry, to which the log commits. Throws for JSON without a canonical form, such as lone
+ * surrogates, which no node signs.
+ */
 function toStagedRow(entry: FeedEntry, who: string): StagedEntry {
   try {
     return toStagedEntry(entry)
@@ -222,7 +225,7 @@ async function dropUnverified(run: Run, position: Position): Promise<void> {
 
 /**
  * Finds the pause reason when the entries do not lead to the signed root. Requests the previously verified entries once
- * more, to find out whether the upstream rewrote its history.
+ * more, to check whether the upstream rewrote its history.
  */
 async function explainMismatch(run: Run, source: LogSource, position: Position): Promise<SyncAlarm> {
   const { verified } = position.known

@@ -9,16 +9,19 @@ import { toEntrySkill } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * The limit on the skills that one run may hide: one in `share` of the upstream's skills, but not less than `hiddenMin` and
- * not more than `hiddenMax`.
+ * The limit on the skills that one run may hide: 1 / `share` of the upstream's skills, but at least `hiddenMin` and at
+ * most `hiddenMax`.
  */
 const share = 100
 const hiddenMin = 5
 const hiddenMax = 20
-/** Maximum number of entries in memory. */
+/** Maximum number of entries that are in memory at a time. */
 const readMax = 200
 
-/** The skills that the log withdraws or takes down after a position, each with the number of the last such entry. */
+/**
+ * The skills that the log withdraws or takes down after a position, each with the number of the last entry that does
+ * so.
+ */
 export async function readSuperseded(run: Run, after: number, until: number): Promise<Map<string, number>> {
   const superseded = new Map<string, number>()
   const query = selectRemovalEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
@@ -37,7 +40,7 @@ interface Change {
   readonly version: string
   readonly digest: string
   readonly yanked: boolean
-  /** The recalls that the entry begins, or ends where the range is undefined. */
+  /** The recalls that the entry begins or ends; `range` is undefined for a recall that ends. */
   readonly recalls: readonly { readonly id: string; readonly range: string | undefined }[]
 }
 
@@ -46,15 +49,15 @@ interface Prospect {
   isGone: boolean
   /** The versions of the skill by number. */
   readonly versions: Map<string, { readonly digest: string; readonly yanked: boolean }>
-  /** The ranges of the recalls that the entries begin, by their ids. */
+  /** The ranges of the recalls that the entries of the run begin, by the recall's id. */
   readonly recalls: Map<string, string>
 }
 
 /** Counts the skills that a run hides while it applies entries. */
 export interface HidingGuard {
   /**
-   * Pauses the sync with reason `mass_removal` at the first skill over the limit; the transaction that hides it is
-   * rolled back.
+   * Called in the transaction of each entry. Pauses the sync with reason `mass_removal` at the first skill over the
+   * limit, so that the transaction which would hide it is rolled back.
    */
   check(entry: FeedEntry, outcome: MirrorOutcome): void
 }
@@ -63,8 +66,8 @@ const noGuard: HidingGuard = { check: () => undefined }
 
 /**
  * Pauses the sync with reason `mass_removal`, before anything is applied, if the entries would hide more skills than a
- * mistake or break-in may remove unnoticed. This node may refuse later entries of a removed skill, so the prediction
- * can be wrong: the returned guard also counts during the run.
+ * mistake or break-in may remove unnoticed. The prediction can be wrong, because this node may refuse later entries of
+ * a removed skill. So the returned guard also counts during the run.
  */
 export async function guardVisibility(run: Run, after: number, until: number): Promise<HidingGuard> {
   if (run.options.allowRemovals) return noGuard
@@ -124,13 +127,16 @@ function applyToProspect(prospect: Prospect, change: Change): void {
   }
 }
 
-/** The visible skills that lose a version or are removed by an entry, whatever the later entries say. */
+/**
+ * The visible skills that an entry removes, or of which an entry yanks or recalls a version, whatever later entries
+ * say.
+ */
 async function readAffected(run: Run, after: number, until: number): Promise<Map<string, Prospect>> {
   const prospects = new Map<string, Prospect>()
   const query = selectRemovalEntries(run, until).where((eb) =>
     eb.or([
       eb('type', 'in', ['withdrawn', 'takedown', 'yank', 'recall']),
-      // Entries are canonical JSON, which has no spaces.
+      // The patterns contain no spaces, because entries are canonical JSON.
       eb.and([
         eb('type', '=', 'version'),
         eb.or([eb('entry', 'like', '%"yanked":true%'), eb('entry', 'like', '%"recalls":[{%')]),
@@ -138,7 +144,7 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
     ]),
   )
   await forEachChange(query, after, async (changes) => {
-    // Finds skills by name too: a rebuilt log has new ids, but its skills keep their old ids on this node.
+    // Skills are also found by name: a rebuilt log has new ids, but its skills keep their old ids on this node.
     const names = new Map(changes.map(({ skillId, fullName }) => [skillId, fullName]))
     for (const id of prospects.keys()) names.delete(id)
     if (names.size === 0) return
@@ -180,7 +186,10 @@ async function forEachChange(
   }
 }
 
-/** Undefined for a malformed entry, which will be refused. */
+/**
+ * The change that an entry makes to a skill; undefined for entries of other things, and for a malformed entry, which
+ * will be refused.
+ */
 function toRemoval(entry: FeedEntry): Change | undefined {
   const parsed = parseFeedEntry(entry)
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined
@@ -200,7 +209,7 @@ function toRemoval(entry: FeedEntry): Change | undefined {
   }
 }
 
-/** The visible versions of these skills (full names by id), if they were imported from the upstream. */
+/** The visible versions of these skills (full names by id) that were imported from the upstream. */
 function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
   return selectMirroredSkills(run)
     .innerJoin('versions', 'versions.skill_id', 'skills.id')
@@ -220,8 +229,8 @@ async function readRemovalLimit(run: Run): Promise<number> {
 }
 
 /**
- * The skills imported from the upstream. While the first sync is incomplete, its own imports do not count: the log may
- * remove them again.
+ * Selects the skills imported from the upstream. Until the first sync has completed, its imports do not count, because
+ * the log may remove them again.
  */
 function selectMirroredSkills({ parts, upstream }: Run) {
   const query = parts.context.database.read.selectFrom('skills').where('skills.origin_upstream', '=', upstream.name)

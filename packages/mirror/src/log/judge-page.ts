@@ -4,9 +4,9 @@ import * as v from 'valibot'
 import { SyncAlarm } from '../alarms.ts'
 import type { FeedPage, LogSource, UpstreamSettings } from '../types.ts'
 
-/** What the mirror trusts about a log, and how many of its entries are verified. */
+/** The trusted name, epoch and keys of a log, and how many of its entries are verified. */
 export interface Known {
-  /** The log's name; null before the first page. */
+  /** The log's name; null before its first page was read. */
   readonly origin: string | null
   readonly epoch: number | null
   readonly keys: readonly string[]
@@ -21,18 +21,18 @@ export interface SignedHead {
   readonly checkpoint: string
   /** Milliseconds since 1970; undefined if the checkpoint has no time. */
   readonly signedAt?: number
-  /** The keys to trust from now on. */
+  /** The keys to trust after this checkpoint. */
   readonly keys: readonly string[]
 }
 
 const Page = endpoints.getFeed.output
 
 /**
- * Checks the form of a page, and that it continues after `since`. Returns the entries unchanged, because the log
+ * Checks the form of a page, and that it continues after entry `since`. Returns the entries unchanged, because the log
  * commits to all their bytes. Throws `upstream_failed`.
  */
 export function checkPage(page: FeedPage, since: number, who: string): FeedPage {
-  // The size is checked before validation, which visits each entry. No node sends more entries than were requested.
+  // The number of entries is checked before the validation, which visits each entry. No node sends more than requested.
   if (Array.isArray(page?.entries) && page.entries.length > limits.feedPageMax)
     throw pageFailure(`${who} sent a page of ${page.entries.length} entries. The maximum is ${limits.feedPageMax}.`)
   const form = v.safeParse(Page, page, firstIssueOnly)
@@ -49,7 +49,7 @@ export function checkPage(page: FeedPage, since: number, who: string): FeedPage 
   return page
 }
 
-/** Pauses the sync with reason `origin` or `epoch` if the page is of another log than before. */
+/** Pauses the sync with reason `origin` or `epoch` if the page has another log name or epoch than the pages before. */
 export function checkIdentity({ origin, epoch }: FeedPage, known: Known): void {
   if (known.origin !== null && origin !== known.origin) {
     throw new SyncAlarm('origin', `The log was named ${known.origin} before, and is named ${origin} now.`)
@@ -96,7 +96,7 @@ export async function readOfferedKeys({ checkpoint }: FeedPage, source: LogSourc
   return keys.filter((key) => attempt(() => verifyCheckpoint(checkpoint, [key]), VerificationError)?.signers.length)
 }
 
-/** Maximum difference between the clocks of two nodes. */
+/** Maximum difference between the clocks of two nodes, in milliseconds. */
 const aheadMsMax = 10 * 60_000
 
 /**
@@ -126,7 +126,10 @@ function verifyPageCheckpoint(checkpoint: string, keys: readonly string[], isFir
   }
 }
 
-/** Keys that sign together with a trusted key become trusted; a key that no longer signs does not stay trusted. */
+/**
+ * The keys to trust after a checkpoint. A key that signs together with a trusted key becomes trusted; a key that no
+ * longer signs does not stay trusted.
+ */
 function toTrusted(
   { endorsedKeys, signers }: { endorsedKeys: readonly string[]; signers: readonly { name: string; hash: string }[] },
   keys: readonly string[],

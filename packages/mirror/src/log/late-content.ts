@@ -10,16 +10,20 @@ import type { Known } from './judge-page.ts'
 import { createWanted, toEntrySkill, type Wanted } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Maximum number of versions retried in one run. */
+/** Maximum number of versions whose content is requested again in one run. */
 const retriedMax = 20
-/** Minimum minutes between two attempts, by the number of attempts so far; the last value repeats. */
+/**
+ * Minimum number of minutes between two attempts to get the content of a version, by the number of attempts so far. The
+ * last value also applies to all further attempts.
+ */
 const pausesMinutes = [0, 5, 30, 120, 720, 1440]
-/** Maximum number of later entries that are applied at once. */
+/** Maximum number of later entries about a version that are applied at once. */
 const followersPerPage = 100
 
 /**
- * Imports late content: blobs that the bucket lost, versions whose content the upstream did not return before (listed by
- * `due`), and skills of packs that were not stored when the pack was imported. `applied`: the position that the run reached.
+ * Imports late content: blobs that the bucket lost, the versions `due`, whose content the upstream did not return
+ * before, and skills of packs that were not stored when the pack was imported. `applied`: the position that the run
+ * reached.
  */
 export async function applyLateContent(
   run: Run,
@@ -52,7 +56,7 @@ async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
 
 /** The versions whose missing content this run requests again, the oldest refusal first. */
 export async function readDue({ parts, upstream, options }: Run): Promise<string[]> {
-  // A full sync checks every entry anyway.
+  // A full sync has no due versions, because it checks every entry.
   if (options.full) return []
   const { database, clock } = parts.context
   const now = clock.now()
@@ -77,7 +81,7 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
   return rows.map(({ subject }) => subject)
 }
 
-/** Applies one version again, followed by the later entries about it, which were skipped with it. */
+/** Applies the entry of a version again, and then the later entries about the version, which were skipped with it. */
 async function retryVersion(late: Late, wanted: Wanted, subject: string): Promise<void> {
   const { run, source, applied, refusals } = late
   const found = await readVersionEntry(run, subject, applied)
@@ -107,7 +111,7 @@ async function retryVersion(late: Late, wanted: Wanted, subject: string): Promis
   }
 }
 
-/** The newest entry of a version, and whether a later one removed its skill. */
+/** The newest entry of a version, and whether a later entry removed its skill. */
 async function readVersionEntry(run: Run, subject: string, applied: number) {
   const version = await selectEntries(run, applied)
     .select(['seq', 'entry'])
@@ -127,7 +131,7 @@ async function readVersionEntry(run: Run, subject: string, applied: number) {
   return { version: entry, seq: version.seq, isGone: removal !== undefined }
 }
 
-/** The entries about a version and its skill that change it. */
+/** Selects the entries that change a version or its skill. */
 function selectFollowers(run: Run, subject: string, applied: number) {
   return selectEntries(run, applied)
     .where('subject', 'in', [subject, toEntrySkill({ subject })])

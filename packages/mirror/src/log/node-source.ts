@@ -11,11 +11,11 @@ export interface NodeSourceOptions {
   readonly signal?: AbortSignal
 }
 
-/** Maximum time in ms for which reading lines may block the event loop. */
+/** Maximum time in ms for which reading the lines of a response may block the event loop. */
 const blockMsMax = 10
-/** Nodes return at most 4 MiB per page of the feed. */
+/** Maximum size of a page of the feed. Nodes return at most 4 MiB. */
 const pageBytesMax = 16 * 1024 * 1024
-/** Maximum size of a response with blobs. Requests ask for less, even with base64 encoding. */
+/** Maximum size of a response with blobs. The blobs of one request are smaller, even encoded in base64. */
 const blobsBytesMax = 64 * 1024 * 1024
 /** Maximum number of keys of one log. */
 const keysMax = 16
@@ -30,7 +30,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   const [api, blobs, keys] = [open(pageBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
-      // The caller validates the response, which has this type only then.
+      // Cast, because the response has this type only after the caller has validated it.
       return (await api.getFeed({ since, limit: limits.feedPageMax })) as FeedPage
     },
     async *readBlobs(digests) {
@@ -46,7 +46,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
         .slice(0, keysMax)
     },
     async isVerified(fullName) {
-      // Undefined if the upstream has deleted the skill in the meantime.
+      // Undefined if the upstream has deleted the skill meanwhile.
       const skill = await orUndefined(api.getSkill({ name: fullName }), 'not_found', 'taken_down')
       return skill ? skill.verified : false
     },
@@ -57,7 +57,8 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
 }
 
 /**
- * A complete response has a line for each requested digest, even of a missing blob. A response with fewer was cut off.
+ * Reads the lines of a response with blobs. A complete response has a line for each requested digest, even for a
+ * missing blob. A response with fewer lines was cut off, and throws.
  */
 async function* readBlobLines(
   body: Uint8Array,
@@ -92,7 +93,7 @@ function* splitLines(body: Uint8Array): Generator<string> {
 function parseBlobLine(line: string, who: string): { digest: string; content?: string } {
   const { digest, content, missing } = readFields(line)
   if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
-  // `missing` must be explicit, because a missing blob is not requested again.
+  // A blob counts as missing only if the line says so, because it is then not requested again.
   if (typeof digest === 'string' && missing === true) return { digest }
   throw new RegistryError('upstream_failed', `${who} returned a line that describes no file.`)
 }

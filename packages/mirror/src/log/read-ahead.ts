@@ -6,7 +6,8 @@ export async function* readAhead<Item>(items: AsyncGenerator<Item>, count: numbe
   const pending: Promise<IteratorResult<Item>>[] = []
   const request = () => {
     const next = items.next()
-    // The promise is awaited later. Until then its rejection must not count as unhandled, which ends the process.
+    // The promise is awaited later. Meanwhile its rejection must not count as unhandled, because that would end the
+    // process.
     next.catch(() => undefined)
     pending.push(next)
   }

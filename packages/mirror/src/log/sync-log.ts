@@ -7,7 +7,7 @@ import { applyLateContent, readDue } from './late-content.ts'
 
 /**
  * Syncs an upstream that has a log: stores the new entries, verifies that the upstream signed them and that the log
- * only grew, and then applies them. Throws what the source throws, and {@link SyncAlarm}.
+ * only grew, and then applies them. Throws the errors of the source, and {@link SyncAlarm}.
  */
 export async function syncLog(run: Run, source: LogSource): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, keys, verified, staged, frontier, applied } = run.upstream

@@ -6,17 +6,17 @@ import type { FeedEntry } from '../types.ts'
 /** Decides which entries of a log a run imports. */
 export interface Wanted {
   /**
-   * Whether to apply an entry. Entries that only change stored skills are always applied: they import nothing, and what
-   * the upstream removed must be removed here too.
+   * Whether to apply an entry. Entries that only change stored skills are always applied: they import nothing, and
+   * skills that the upstream removed must be removed here too.
    */
   wants(entry: FeedEntry): boolean
-  /** Explains in a sentence why a wanted entry is refused; undefined if it is not. */
+  /** Explains in a sentence why a wanted entry is refused; undefined if it is not refused. */
   refuse(entry: FeedEntry): string | undefined
 }
 
 /**
- * Decides by the mode, the filters and the private names. `superseded`: removals later in the log, by full name.
- * `pulled`: the skills that a caller requested.
+ * Decides by the mode, the filters and the private names. `superseded`: for each skill that the log removes later, the
+ * number of the removing entry, by full name. `pulled`: the skills that a caller requested.
  */
 export async function createWanted(
   run: Run,
@@ -36,11 +36,12 @@ export async function createWanted(
 
   return {
     wants(entry) {
-      // `completePacks` creates a pack as soon as one of its skills is imported.
+      // A pack is skipped if only some skills are imported: `completePacks` creates it as soon as one of its skills is
+      // stored.
       if (entry.type === 'pack') return isAll || packs.has(entry.subject)
       if (entry.type !== 'version') return true
       const fullName = toEntrySkill(entry)
-      // The upstream removed the skill later, together with its content.
+      // A later entry removes the skill, and the upstream no longer has its content.
       if ((superseded.get(fullName) ?? 0) > entry.seq) return false
       return isChosen(fullName) && explainFiltered(filters, toFiltered(entry)) === undefined
     },

@@ -3,9 +3,9 @@ import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from 
 import { withUpstreams, selectLink } from '../tables/mirror-tables.ts'
 
 /**
- * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it: as the user if an
- * account is linked, else as the mirror. Without a linked account and without a key of the mirror, the star or review
- * is not sent.
+ * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it. It is sent as the
+ * user, if the user linked an account, else as the mirror. Without a linked account and without an API key of the
+ * mirror, it is not sent.
  */
 export async function queueOpinion(
   trx: WriteTransaction,
@@ -18,13 +18,16 @@ export async function queueOpinion(
   if (!upstream) return
   const by = (await hasLinkedAccount(trx, userId, upstream.name)) ? 'user' : 'mirror'
   if (by === 'mirror' && upstream.credential === null) return
-  // All users without a linked account share the mirror's star: it stays as long as one of them has starred the skill.
+  // All users without a linked account share the star of the mirror's account, which stays as long as one of them stars
+  // the skill.
   const shared = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
   const whole = { skillId: skill.id, by, ...shared } as WritePayloads[typeof kind]
   await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind, payload: whole })
 }
 
-/** The upstream of this name if it accepts writes; undefined also if it was removed since the skill was imported. */
+/**
+ * The upstream of this name if it accepts writes; undefined if not, or if it was removed since the skill was imported.
+ */
 async function findWritableUpstream(trx: WriteTransaction, name: string) {
   const row = await withUpstreams(trx)
     .selectFrom('upstreams')
@@ -39,7 +42,7 @@ async function hasLinkedAccount(trx: WriteTransaction, userId: string | null, up
   return (await selectLink(trx, upstream, userId).select('user_id').executeTakeFirst()) !== undefined
 }
 
-/** Whether a user without a linked account has starred the skill. */
+/** Whether any user without a linked account has starred the skill. */
 async function hasStar(trx: WriteTransaction, skillId: string, upstream: string): Promise<boolean> {
   const star = await withUpstreams(trx)
     .selectFrom('stars')
@@ -53,7 +56,7 @@ async function hasStar(trx: WriteTransaction, skillId: string, upstream: string)
   return star !== undefined
 }
 
-/** Maximum number of installs in one write, so that later writes of the skill do not wait long. */
+/** Maximum number of installs that one write sends, so that later writes of the skill do not wait long. */
 const countMax = 500
 
 /** Queues installs of mirrored skills for their upstreams, in the transaction that records them. */
@@ -74,8 +77,8 @@ export async function queueInstalls(
 }
 
 /**
- * Adds installs to the last pending write of the skill, if that was not attempted yet. Returns the number of installs
- * that did not fit.
+ * Adds installs to the last pending write of the skill, if this write sends installs and was not attempted yet. Returns
+ * the number of installs that did not fit.
  */
 async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): Promise<number> {
   const newest = await withUpstreams(trx)

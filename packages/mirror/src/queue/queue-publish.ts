@@ -15,7 +15,8 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Queues a public version or fork for each upstream at which its publisher has an account, in the transaction that
- * stores it. Versions of a mirrored skill go to its upstream only, and a fork only to upstreams that have its source.
+ * stores it. Versions of a mirrored skill go only to the skill's upstream, and a fork only to upstreams that have the
+ * skill that was forked.
  */
 export async function queuePublish(trx: WriteTransaction, parts: WriteParts, change: PublishedHere): Promise<void> {
   const { skill, version, userId, forkedFrom } = change
@@ -33,8 +34,8 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, cha
 }
 
 /**
- * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published at
- * these upstreams with all its versions.
+ * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is queued with
+ * all its versions.
  */
 export async function queueSettings(trx: WriteTransaction, parts: WriteParts, change: SettingsChange): Promise<void> {
   const { before, skill, userId } = change
@@ -69,7 +70,7 @@ async function queueHistory(
   }
 }
 
-/** The settings to send. Visibility is decided on each registry. */
+/** The settings to send to an upstream, without the visibility, on which each registry decides itself. */
 function toSentSettings(settings: SkillSettings): SkillSettings {
   return withoutUndefined({ ...settings, visibility: undefined })
 }
@@ -82,14 +83,14 @@ const selectLinks = compileQuery((db, param: Param<{ userId: string }>) =>
     .where('upstream_links.user_id', '=', param('userId')),
 )
 
-/** The upstreams that receive a user's public changes of a skill. */
+/** The upstreams to which a user's changes of a skill are sent; none if the skill is not public. */
 async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string) {
   if (!isPublished(skill)) return []
   const linked = (await selectLinks(trx, { userId })).filter(({ kind }) => writableKinds.has(kind))
   return skill.origin_kind === 'mirror' ? linked.filter(({ name }) => name === skill.origin_upstream) : linked
 }
 
-/** Whether an upstream has a skill, or will receive it. */
+/** Whether an upstream has a skill, or will receive it by a queued write. */
 async function hasMirroredSkill(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
   const mirrored = await trx
     .selectFrom('skills')

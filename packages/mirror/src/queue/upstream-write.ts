@@ -10,7 +10,7 @@ import {
 import type { Kysely } from 'kysely'
 import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The outbox topic of writes: one job per upstream and skill with pending writes. */
+/** The outbox topic of writes to upstreams. There is one job per upstream and skill with pending writes. */
 export const upstreamWriteTopic: Topic<UpstreamWriteJob> = 'upstream-write'
 
 /** The payload of an outbox job. */
@@ -28,11 +28,13 @@ interface Common {
   /** The skill's id on this node. */
   readonly skillId: string
   readonly by: WriteBy
-  /** How often the operator retried or renamed the write. Each round uses a new idempotency key. */
+  /** How many times the operator retried or renamed the write. Each time, it gets a new idempotency key. */
   readonly round?: number
 }
 
-/** The parameters of a write, by kind. Content is not included: versions never change. */
+/**
+ * The parameters of a write, by kind. The content of versions is read when it is sent, because versions never change.
+ */
 export interface WritePayloads {
   publish: Common & {
     /** Absent if only the skill's settings changed. */
@@ -50,7 +52,7 @@ export interface WritePayloads {
   }
   track: Common & {
     readonly count: number
-    /** Number of installs already sent. */
+    /** Number of the installs that were already sent. */
     readonly sent?: number
   }
   review: Common & { readonly rating: number; readonly title: string; readonly body: string }
@@ -58,7 +60,7 @@ export interface WritePayloads {
   star: Common & { readonly starred: boolean }
 }
 
-/** The parts that storing a write needs. */
+/** The parts of a registry that are needed to store a write. */
 export interface WriteParts {
   readonly clock: Clock
   readonly outbox: Pick<Outbox, 'enqueue'>
@@ -67,7 +69,7 @@ export interface WriteParts {
 /** The kinds of upstreams that accept writes. */
 export const writableKinds: ReadonlySet<UpstreamRow['kind']> = new Set<UpstreamRow['kind']>(['node', 'registry'])
 
-/** A new write, ordered after all others. */
+/** A new write. It is sent after all earlier writes of the same skill. */
 export interface NewWrite<K extends WriteKind = WriteKind> {
   readonly upstream: Pick<UpstreamRow, 'name' | 'location'>
   readonly userId: string | null
@@ -76,7 +78,7 @@ export interface NewWrite<K extends WriteKind = WriteKind> {
   readonly payload: WritePayloads[K]
 }
 
-/** Stores a write and schedules an outbox job for its skill, in the transaction of the change. */
+/** Stores a write and schedules an outbox job for its skill, in the transaction of the local change that is sent. */
 export async function insertWrite<K extends WriteKind>(
   trx: WriteTransaction,
   parts: WriteParts,
@@ -138,7 +140,7 @@ export async function enqueueDelivery(
   })
 }
 
-/** The outbox partition of an upstream's writes. */
+/** The outbox partition of the writes to an upstream. */
 export function toWritePartition(upstream: string): string {
   return `upstream ${upstream}`
 }

@@ -6,11 +6,11 @@ export interface Seen {
   readonly now: number
   /** When a change of the skill was last imported. */
   readonly syncedAt?: number
-  /** Whether the last run that a caller waited for failed. */
+  /** Whether the last run for a read request failed or took too long. */
   readonly hasFailed: boolean
 }
 
-/** The freshness of a mirrored skill or list. If its upstream was removed, the data only grows older. */
+/** The freshness of a mirrored skill or list. If its upstream was removed, its age grows from the last import. */
 export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0, hasFailed }: Seen): Freshness {
   const vouchedAt = Math.max(syncedAt, upstream ? toVouchedAt(upstream) : 0)
   const ageSeconds = Math.floor(Math.max(0, now - vouchedAt) / 1000)
@@ -21,15 +21,15 @@ export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0,
 }
 
 /**
- * The freshness of a list from several upstreams is the freshness of the upstream with the oldest data. Undefined
- * without upstreams.
+ * The freshness of a list from several upstreams: the age of the oldest data, and stale if the data of any upstream is
+ * stale. Undefined without upstreams.
  */
 export function toOldest(all: readonly Freshness[]): Freshness | undefined {
   if (all.length === 0) return undefined
   return { ageSeconds: Math.max(...all.map(({ ageSeconds }) => ageSeconds)), stale: all.some(({ stale }) => stale) }
 }
 
-/** A bundle confirms the state at the time of its checkpoint, not of its import. */
+/** When the upstream last confirmed its data. For a bundle this is the time of its checkpoint, not of its import. */
 function toVouchedAt({ kind, syncedAt, checkpointAt, createdAt }: Upstream): number {
   if (kind === 'bundle' && checkpointAt !== null) return checkpointAt
   return syncedAt ?? createdAt

@@ -3,8 +3,8 @@ import type { Run } from '../run.ts'
 import type { Lacking } from './read-runs.ts'
 
 /**
- * Imports what a read request needs: the named skills or, without names, all changes like a usual sync. `isNew`: the
- * stored log is recent enough to decide whether the upstream has the skills.
+ * Imports the skills that a read request needs: the named skills or, without names, all changes like a usual sync.
+ * `isNew`: whether the stored log is recent enough to decide whether the upstream has the skills.
  */
 export async function importWanted(run: Run, names: ReadonlySet<string>, isNew: boolean): Promise<Lacking> {
   const { kind } = run.upstream

@@ -8,15 +8,15 @@ import { createReadRuns, type Lacking } from './read-runs.ts'
 import { toReadError } from './errors.ts'
 import { newMs, UpstreamReading, waitMsMax } from './reading.ts'
 
-/** Connects the runs that read requests cause with the rest of the mirror. */
+/** Connects the runs that are started for read requests with the rest of the mirror. */
 export interface Reading {
-  /** Lists the stored upstreams, which reads use. */
+  /** Lists the stored upstreams, and lets read requests use them. */
   list(): Promise<Upstream[]>
-  /** Called when this process changes an upstream. */
+  /** Clears the cache of upstreams. Called when this process changes an upstream. */
   forget(): void
   /**
-   * Runs work on an upstream while no run for a reader is in progress. The short runs for readers wait, or finish
-   * first.
+   * Does work on an upstream while no run for a read request is in progress: waits for the run in progress, and new
+   * runs wait for the work.
    */
   without<T>(upstream: string, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -33,7 +33,7 @@ export interface ReadingOptions {
 /** Maximum number of retries while another process syncs the upstream. Each retry takes a moment. */
 const conflictsMax = 40
 
-/** Lets the registry's reads use the upstreams, as soon as there is one. */
+/** Lets the reads of the registry use its upstreams, as soon as there is an upstream. */
 export function openMirrorReading({ parts, running, begin }: ReadingOptions): Reading {
   const { context } = parts
   const { read } = context.database
@@ -44,17 +44,22 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
   const listings = { begun: 0, noticed: 0 }
   const beginning = list().catch(parts.onError)
 
-  /** When a run last imported all changes of an upstream. */
+  /** When a run for a read request last imported changes of an upstream, in milliseconds since 1970, by upstream. */
   const askedAt = new Map<string, number>()
 
-  /** Throws every failure in the form for callers; each one counts for the circuit breaker. */
+  /**
+   * Converts every failure of a run to the error for callers, and throws it, so that it counts for the circuit breaker.
+   */
   function tell(upstream: string) {
     return (error: unknown): never => {
       throw toReadError(error, upstream, parts.mode)
     }
   }
 
-  /** Imports what a caller waits for: without retries of requests or pauses. */
+  /**
+   * Imports the named skills, or without names all changes, while a caller waits: requests are not retried, and have a
+   * short timeout.
+   */
   async function run(upstream: string, names: ReadonlySet<string>): Promise<Lacking> {
     const waitMs = names.size > 0 ? waitMsMax.missing : waitMsMax.here
     const brief: MirrorParts = { ...parts, openFetch: (one, signal) => parts.openFetch(one, signal, waitMs) }
@@ -70,7 +75,7 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
       } catch (error) {
         const isTaken = isRegistryError(error, 'conflict')
         if (!isTaken || conflicts === conflictsMax || (await getUpstream(read, upstream)).alarm) throw error
-        // The process that syncs the upstream imports the same changes.
+        // Done: the process that syncs the upstream imports the same changes.
         if (names.size === 0) return new Map()
       }
     }
@@ -79,7 +84,7 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
   async function list(): Promise<Upstream[]> {
     const begun = (listings.begun += 1)
     const upstreams = await listUpstreams(read)
-    // A later listing may end before an earlier one, which then must not undo the result of the later one.
+    // A later listing may end before an earlier one. The result of the earlier listing is then ignored.
     if (begun > listings.noticed) {
       listings.noticed = begun
       context.upstreams.attach(upstreams.length > 0 ? port : undefined)

@@ -12,14 +12,14 @@ import type { FeedEntry, LogSource, Upstream } from '../types.ts'
 import type { Lacking } from './read-runs.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Maximum number of entries of one skill in a batch, and of bytes of their content as declared. */
+/** Maximum number of entries of one skill in a batch, and maximum bytes of their content as the entries declare it. */
 const portionMax = 50
 const portionBytesMax = 8 * 1024 * 1024
 
 /**
  * Imports single skills of an upstream that has a log: first verifies the new part of the log as every sync does, then
- * applies all entries about these skills. Of the requested skills, requests only the content. Returns the skills whose
- * content the upstream does not return.
+ * applies all entries about the named skills, and requests only their content. Returns the skills whose content the
+ * upstream does not return.
  */
 export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
   if (!isNew) await syncLog(run, source)
@@ -36,7 +36,7 @@ export async function pullFromLog(run: Run, source: LogSource, { names, isNew }:
 
 interface PulledNames {
   readonly names: ReadonlySet<string>
-  /** Whether the log was just read, so that it needs no sync. */
+  /** Whether the log was synced a moment ago, so that it needs no sync. */
   readonly isNew: boolean
 }
 
@@ -47,7 +47,7 @@ interface Pull {
   readonly fullName: string
 }
 
-/** Imports one skill. Returns `lacking` if the log has the skill and the upstream does not return its content. */
+/** Imports one skill. Returns `lacking` if the log has the skill, but the upstream does not return its content. */
 async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' | 'lacking'> {
   const goneAt = await readRemovedAt(run, pull)
   const wanted = await createWanted(run, new Map([[pull.fullName, goneAt]]), new Set([pull.fullName]))
@@ -99,7 +99,7 @@ function selectPulledEntries({ parts }: Run, { upstream, fullName }: Pull) {
     .where('upstream', '=', upstream.name)
     .where('seq', '<=', upstream.applied)
     .where((eb) =>
-      // A range for the prefix `full_name@`: `A` follows `@`.
+      // Matches subjects that begin with `full_name@`, because `A` is the next character after `@`.
       eb.or([
         eb('subject', '=', fullName),
         eb.and([eb('subject', '>=', `${fullName}@`), eb('subject', '<', `${fullName}A`)]),

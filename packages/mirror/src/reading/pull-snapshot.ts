@@ -23,7 +23,7 @@ export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Pr
   return new Map()
 }
 
-/** Requests each skill from the registry by its name, and nothing else. */
+/** Requests each named skill from the registry, and no list. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   const refusals = await createRefusals(run.parts.context, run.upstream)
   const known = createKnownReleases(run.parts.context, run.upstream.name, true)
@@ -39,9 +39,9 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
   return lacking
 }
 
-/** Reads one skill; undefined if it does not exist, is excluded, or is already stored. */
+/** Reads one skill; undefined if the skill does not exist, is excluded by filters, or is already stored. */
 async function readWantedSkill(run: Run, fullName: string, here: KnownSkill['versions'] | undefined) {
-  // Read again if a version was published in the meantime.
+  // Reads the skill again if a version was published meanwhile.
   for (let tries = 1; ; tries += 1) {
     const found = await findListed(run, fullName)
     if (!found || !wantsListed(run, found.listed) || here?.has(found.listed.version)) return undefined
@@ -52,8 +52,8 @@ async function readWantedSkill(run: Run, fullName: string, here: KnownSkill['ver
 }
 
 /**
- * Requests a skill by its short name, as the paths of the base API require; undefined if the name is that of another
- * skill there.
+ * Requests a skill by its short name, because paths of the base API contain no owner. Undefined if the short name is
+ * that of another skill at the registry.
  */
 async function findListed(
   run: Run,
@@ -73,17 +73,19 @@ async function findListed(
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     if (error.code === 'not_found' || error.code === 'taken_down') return undefined
-    // The key is required if the registry shows nothing to guests.
+    // The request is sent again with the key if the registry shows nothing to guests.
     if (error.code !== 'unauthorized' || key === undefined) throw error
     return askWith(key)
   }
 }
 
-/** Reads the whole index again for the requested and the imported skills; an index is small. */
+/**
+ * Reads the whole index for the requested skills and the skills that are already imported, because an index is small.
+ */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readSnapshotPlace(run.upstream.cursor)
-  // Without the ETag, an unchanged index is read too.
+  // The cursor is used without its ETag, because an unchanged index must be read, too.
   const read = run.upstream.kind === 'discovery' && toFields(place.public)['read']
   place.public = read ? { read } : null
   await drainSource(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })

@@ -3,25 +3,29 @@ import { RegistryError } from '@skillstead/protocol'
 import { createBreaker, type Breaker } from '../breaker.ts'
 
 /**
- * Skills that an upstream lists but does not return, by full name, each with the reason. Other skills are not affected.
+ * Skills that an upstream lists but whose content it does not return, by full name, each with the reason. The run
+ * imports other skills in spite of them.
  */
 export type Lacking = ReadonlyMap<string, string>
 
-/** The runs that read requests cause. Each upstream has one run at a time, which all waiting callers share. */
+/**
+ * The runs that are started for read requests. Each upstream has one run at a time, whose result all waiting callers
+ * share.
+ */
 export interface ReadRuns {
-  /** Imports a skill by its full name. Requests that wait for one upstream share a run. */
+  /** Imports a skill by its full name. Requests that wait for the same upstream share a run. */
   pull(upstream: string, fullName: string): Promise<void>
-  /** Updates the skills imported from the upstream. Joins a run in progress. */
+  /** Updates the skills imported from the upstream. If a run is in progress, only waits for that run. */
   refresh(upstream: string): Promise<void>
-  /** Whether the last run that a caller waited for failed or took too long. */
+  /** Whether the last run for a read request failed, or a caller stopped waiting for it. */
   hasFailed(upstream: string): boolean
-  /** Called when another kind of run reached the upstream. */
+  /** Called when a sync reached the upstream: clears the failure. */
   recover(upstream: string): void
-  /** Called when a caller stopped waiting for the run. */
+  /** Called when a caller stopped waiting for a run: records a failure. */
   giveUp(upstream: string): void
   /**
-   * Waits for the run in progress and starts no other until the returned function is called, so that a steady stream of
-   * readers does not block a sync.
+   * Waits for the run in progress, and starts no other run until the returned function is called, so that a steady
+   * stream of read requests does not block a sync.
    */
   hold(upstream: string): Promise<() => void>
 }
@@ -42,11 +46,11 @@ interface UpstreamRuns {
 
 export interface ReadRunsOptions {
   readonly clock: Clock
-  /** Runs once for these names; without names, updates the imported skills. */
+  /** Does one run for the named skills; without names, updates the imported skills. */
   run(upstream: string, names: ReadonlySet<string>): Promise<Lacking>
 }
 
-/** Maximum number of skills in one run: more would take longer than callers wait. */
+/** Maximum number of skills in one run: a larger run would take longer than callers wait. */
 const namesMax = 200
 
 export function createReadRuns({ clock, run }: ReadRunsOptions): ReadRuns {
@@ -82,7 +86,7 @@ export function createReadRuns({ clock, run }: ReadRunsOptions): ReadRuns {
     const own = getRuns(upstream)
     if (!own.waiting) {
       const names = new Set<string>()
-      // In the next microtask, after `own.waiting` is set.
+      // Begins in the next microtask, after `own.waiting` is set.
       const done = Promise.resolve().then(() => begin(upstream, own, names))
       done.catch(() => undefined)
       own.waiting = { names, done }

@@ -13,9 +13,14 @@ import { createSources } from './sources.ts'
 import { readWantedState } from './wanted-state.ts'
 import { limitTime } from './time-limit.ts'
 
-/** How long a caller waits at most: `here` for a stored skill, `missing` for one that only the upstream can have. */
+/**
+ * How long a caller waits at most, in milliseconds: `here` for a skill that is stored, `missing` for a skill that is
+ * not.
+ */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
-/** Within this time after a response, the upstream is not asked again, however many callers there are. */
+/**
+ * Time in milliseconds after a response within which the upstream is not asked again, however many callers there are.
+ */
 export const newMs = 1000
 
 export interface ReadingParts {
@@ -31,7 +36,7 @@ export class UpstreamReading implements UpstreamPort {
   readonly #runs: ReadRuns
   readonly #misses: ReturnType<typeof createMisses>
   readonly #sources: ReturnType<typeof createSources>
-  /** Refreshes that no caller waits for. */
+  /** The refreshes in progress that no caller waits for. */
   readonly #refreshing = new Set<Promise<void>>()
   #isClosed = false
 
@@ -94,7 +99,7 @@ export class UpstreamReading implements UpstreamPort {
     await Promise.all(due.map(({ name }) => this.#refreshWithin(name)))
   }
 
-  /** The upstreams of the requested skill, or of a list, that may be contacted. */
+  /** The upstreams that may be contacted: the upstream of the requested skill or, for a list, all. */
   async #findBehind(wanted: WantedSkill | undefined): Promise<Upstream[]> {
     const upstreams = (await this.#followed.list()).filter(
       (one) => one.kind !== 'bundle' && !one.alarm && this.#canAsk(one),
@@ -106,15 +111,18 @@ export class UpstreamReading implements UpstreamPort {
 
   #isDue({ syncedAt, settings }: Upstream): boolean {
     const { mode, context } = this.#parts
-    // The absolute value, so that a clock that was set back causes no wait.
+    // The absolute value, so that no refresh is delayed if the clock was set back.
     const ageMs = syncedAt === null ? Infinity : Math.abs(context.clock.now() - syncedAt)
     if (mode === 'online') return ageMs >= newMs
-    // The first sync takes long, so it is left to the operator's schedule.
+    // The first sync takes long, so only the operator's schedule starts it.
     if (syncedAt === null && settings.mode !== 'pull-through') return false
     return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
   }
 
-  /** Refreshes an upstream while the caller waits. After a failure the caller gets the stored skill. */
+  /**
+   * Refreshes an upstream while the caller waits. A failure is recorded but not thrown, because the caller gets the
+   * stored skill.
+   */
   async #refreshWithin(upstream: string): Promise<void> {
     const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {
@@ -127,8 +135,8 @@ export class UpstreamReading implements UpstreamPort {
 
   async #pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
     for (const upstream of upstreams) {
-      // An unreachable upstream ends the search. Otherwise an attacker who blocks this upstream could have its names
-      // taken from the next one.
+      // An unreachable upstream ends the search. Otherwise, an attacker who blocks this upstream could make the next
+      // upstream the source of its names.
       const isHere = await this.#lookIn(upstream, wanted).catch((error: unknown) => {
         throw toReadError(error, upstream.name, this.#parts.mode)
       })
@@ -137,7 +145,7 @@ export class UpstreamReading implements UpstreamPort {
     return false
   }
 
-  /** Tries to import a skill from an upstream. Returns whether it is stored now. */
+  /** Tries to import a skill from an upstream. Returns whether the skill is stored afterwards. */
   async #lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
     const { name, alarm, syncedAt, settings } = upstream
     const parts = this.#parts
@@ -145,7 +153,7 @@ export class UpstreamReading implements UpstreamPort {
     if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
     const pulls = settings.mode === 'pull-through'
     const isSynced = !pulls && syncedAt !== null
-    // All skills of a synced upstream are stored, unless it is in the mode `pull-through`.
+    // All skills of a synced upstream are stored, unless the upstream has the mode `pull-through`.
     if (isSynced && parts.mode !== 'online') return false
     const key = `${name}\n${wanted.name}@${wanted.version ?? ''}`
     if (this.#misses.has(key)) return false
@@ -164,7 +172,7 @@ export class UpstreamReading implements UpstreamPort {
       throw readingFailure(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await this.#refreshWithin(name)
     const failure = pulls ? await this.#runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
-    // The failure may concern another skill of the same run.
+    // The failure is ignored if the skill is stored: it may concern another skill of the same run.
     if ((await readWantedState(parts, wanted)).kind === 'here') return true
     if (failure) throw failure.error
     if (pulls) this.#misses.add(key)

@@ -46,7 +46,7 @@ async function readSkillSource(read: Database['read'], name: string): Promise<Sk
   return { upstream: row.origin_upstream, syncedAt: row.origin_synced_at ?? row.created_at }
 }
 
-/** The upstreams of mirrored skills by full name; other names are left out. */
+/** The upstreams of mirrored skills by full name. Names of other skills are left out. */
 export async function findSourceNames(
   read: Database['read'],
   fullNames: readonly string[],

@@ -1,8 +1,8 @@
 import type { Clock } from '@skillstead/core'
 
 /**
- * Returns the outcome of work, or throws the error of `late` after `ms` milliseconds. The work continues in the
- * background.
+ * Returns the outcome of work, or throws the error that `late` returns if the work takes longer than `ms` milliseconds.
+ * The work then continues in the background.
  */
 export async function limitTime<T>(
   { clock, ms, late }: { readonly clock: Clock; readonly ms: number; late(): Error },

@@ -3,8 +3,8 @@ import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 import { isPrivateName, type MirrorParts } from '../run.ts'
 
 /**
- * The state of a requested skill: `here` if it is stored by now, `missing` if it may be requested (`from`: only from
- * that upstream), `own` if its name must not be sent to any upstream.
+ * The state of a requested skill: `here` if it is stored, `missing` if it may be requested (with `from`, only from that
+ * upstream), `own` if its name must not be sent to any upstream.
  */
 export type WantedState =
   | { readonly kind: 'here' }
@@ -14,8 +14,9 @@ export type WantedState =
 const own: WantedState = { kind: 'own' }
 
 /**
- * Decides whether a name may be sent to upstreams. Short names are never sent, because the first upstream to respond
- * would decide what they mean. Nor are private names, names of this node's users, and names that this node knows.
+ * Decides whether a name may be sent to upstreams. Short names are never sent, because the first upstream that responds
+ * would decide which skill they mean. Private names, names of this node's users, and names that this node knows are not
+ * sent, either.
  */
 export async function readWantedState(parts: MirrorParts, { name, version }: WantedSkill): Promise<WantedState> {
   const owner = parseOwner(name)
@@ -32,7 +33,7 @@ export async function readWantedState(parts: MirrorParts, { name, version }: Wan
   return skill.origin_kind === 'mirror' ? { kind: 'missing', from: skill.origin_upstream ?? '' } : own
 }
 
-/** The owner in a valid full name; undefined for every other text. */
+/** The owner in a valid full name; undefined for any other text. */
 function parseOwner(fullName: string): string | undefined {
   const [owner = '', name = '', ...rest] = fullName.split('/')
   const isName = rest.length === 0 && isUsername(owner) && !reservedOwners.has(owner) && isSkillName(name)

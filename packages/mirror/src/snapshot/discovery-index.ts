@@ -3,14 +3,14 @@ import { selectListed } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
-/** A skill in an index of version 0.2.0: one file to download. */
+/** A skill in an index of version 0.2.0, which is one file to download. */
 export interface ArtifactEntry {
   readonly name: string
   readonly description: string
   readonly artifact: { readonly type: 'skill-md' | 'archive'; readonly url: URL; readonly digest: string }
 }
 
-/** A skill in an index of version 0.1.0: a list of files without digests. */
+/** A skill in an index of version 0.1.0, which is a list of files without digests. */
 export interface FilesEntry {
   readonly name: string
   readonly description: string
@@ -53,7 +53,7 @@ const Files = v.object({
 })
 
 /**
- * Parses an index of version 0.2.0 or 0.1.0. Throws `upstream_failed` for anything else. Refuses single entries that
+ * Parses an index of version 0.2.0 or 0.1.0. Throws `upstream_failed` for any other value. Refuses single entries that
  * are invalid, point to another host, or repeat a name.
  */
 export function readIndex(value: unknown, address: URL): SkillIndex {
@@ -105,7 +105,10 @@ function readFilesEntry(raw: unknown, address: URL): FilesEntry | string {
 
 const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'
 
-/** Allows only the origin that the operator chose: an index could point into the operator's own network. */
+/**
+ * Resolves a URL in an index. Undefined for another origin than the one that the operator chose: an index could point
+ * into the operator's own network.
+ */
 function toSameOriginUrl(reference: string, address: URL): URL | undefined {
   const url = URL.canParse(reference, address) ? new URL(reference, address) : undefined
   return url?.origin === address.origin && !url.username && !url.password ? url : undefined

@@ -9,21 +9,22 @@ import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from 
 import { toFoundRelease } from './to-release.ts'
 
 export interface DiscoverySourceOptions {
-  /** The URL of a host, of a scope (a path of a host), or of the index itself. */
+  /** The URL of a host, of a scope (a path at a host), or of the index itself. */
   readonly location: string
   readonly http: UpstreamFetch
   /**
-   * The API key, used if guests may not read the index. A node then also lists private skills, so all skills are
-   * imported as private.
+   * The API key, used if guests may not read the index. With a key a node also lists private skills, so all skills are
+   * then imported as private.
    */
   readonly apiKey?: string | undefined
-  /** The owner of the imported skills: an index names none. */
+  /** The owner of the imported skills, because an index names no owner. */
   readonly owner: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
 
 /**
- * What the last sync read: the ETag of the index and, for each skill, the digest of its file or the ETags of its files.
+ * The position after a sync: the ETag of the index and, for each skill by name, the digest of its file or the ETags of
+ * its files.
  */
 interface Cursor {
   readonly etag?: string | undefined
@@ -36,8 +37,8 @@ const indexBytesMax = 16 * 1024 * 1024
 const artifactBytesMax = 24 * 1024 * 1024
 const batchMax = 4
 /**
- * Refusals for these reasons are checked again even if the index is unchanged: a host may publish an index before its
- * files.
+ * Reasons of refusals that are checked again even if the index is unchanged, because a host may publish an index before
+ * its files.
  */
 const passingReasons: ReadonlySet<string> = new Set(['missing', 'altered'])
 const closed = 'The skill is public on this node, but its host no longer shows it to guests.'
@@ -46,7 +47,7 @@ const indexPaths = ['/.well-known/agent-skills/index.json', '/.well-known/skills
 /** Reads the skills of a host that publishes a discovery index of version 0.2.0 or 0.1.0. */
 export class DiscoverySource implements SnapshotSource {
   readonly #options: DiscoverySourceOptions
-  /** The key in use; undefined until the host refuses a guest. */
+  /** The API key in use; undefined until the host refuses a request without a key. */
   #apiKey: string | undefined
 
   constructor(options: DiscoverySourceOptions) {
@@ -64,7 +65,7 @@ export class DiscoverySource implements SnapshotSource {
     if (!answer) return
     const index = readIndex(answer.value, url)
     const wanted = index.entries.filter(({ name }) => wants({ owner, name }))
-    // Skills without digests are always requested, because their changes are unknown.
+    // Skills without digests are always requested, because only their files show whether they changed.
     const changed = wanted.filter(
       (entry) => !('artifact' in entry) || cursor.read[entry.name] !== entry.artifact.digest,
     )
@@ -82,13 +83,13 @@ export class DiscoverySource implements SnapshotSource {
       isMissing ||= isPassing
       yield { ...found, cursor: { read: { ...read } } satisfies Cursor, estimate: estimateEntries(http, rest) }
     }
-    // Stores the ETag only if all files were read, and only for an index with digests: otherwise files may change
-    // while the index does not.
+    // Stores the ETag only if all files were read, and only for an index with digests: without digests, files may
+    // change while the index does not.
     const isWhole = !isMissing && index.entries.every((entry) => 'artifact' in entry)
     yield { releases: [], cursor: { read, ...(isWhole && answer.etag && { etag: answer.etag }) } satisfies Cursor }
   }
 
-  /** Reads the first of the possible indexes that exists. */
+  /** Reads the first index that exists at one of the possible URLs. */
   async #readFirstIndex(etag: string | undefined) {
     const { http, location, apiKey } = this.#options
     const addresses = toIndexAddresses(location)
@@ -103,7 +104,7 @@ export class DiscoverySource implements SnapshotSource {
       })
       if (answer !== null) return { answer, url }
     }
-    // Not `not_found`: a caller who requests one skill must not get the answer that it does not exist.
+    // Not `not_found`: a caller who requests a single skill must not be told that the skill does not exist.
     const { origin, pathname } = addresses[0]!
     throw new RegistryError('upstream_failed', `${origin} has no index of skills at ${pathname}.`)
   }
@@ -143,7 +144,7 @@ export class DiscoverySource implements SnapshotSource {
       return read
     } catch (error) {
       if (error instanceof ArchiveError) {
-        // Invalid bytes are not fetched again while the digest is the same.
+        // With the digest as mark, the invalid file is not fetched again until its digest changes.
         const mark = 'artifact' in entry ? { mark: entry.artifact.digest } : {}
         return { refused: refuseEntry(owner, entry, 'invalid', error.message), ...mark }
       }
@@ -159,7 +160,7 @@ interface BatchState {
   readonly read: Record<string, string>
 }
 
-/** The new files of a skill, if any. `mark` is compared at the next sync. */
+/** The files of a skill, if they changed. The next sync compares `mark` with the index or the files. */
 interface ReadEntry {
   readonly files?: Release['files']
   readonly mark?: string
@@ -187,7 +188,7 @@ async function fetchArtifact(
   return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest, omitted, changed }
 }
 
-/** Fetches the files one by one. If one of them changed, fetches all. */
+/** Fetches the files of a skill one by one. If one of them changed since the last sync, fetches all of them. */
 async function fetchEntryFiles(
   { http, apiKey, owner }: DiscoverySourceOptions,
   entry: FilesEntry,
@@ -223,12 +224,15 @@ async function fetchEntryFiles(
   return { files, omitted: entry.omitted, changed: entry.changed, ...(isKnown && { mark: JSON.stringify(fresh) }) }
 }
 
-/** The ETags of the files at the last sync; none if the index was of version 0.2.0 then. */
+/** The ETags that the files had at the last sync, by path; empty if the index was of version 0.2.0 then. */
 function readEtags(mark: string | undefined): Record<string, string> {
   return mark?.startsWith('{') ? JSON.parse(mark) : {}
 }
 
-/** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second URL. */
+/**
+ * The possible URLs of the index: the location itself, or two URLs below a scope, of which version 0.1.0 used the
+ * second.
+ */
 function toIndexAddresses(location: string): URL[] {
   const url = parseWebUrl(location)
   if (url.pathname.endsWith('.json')) return [url]

@@ -8,17 +8,17 @@ import { createKnownReleases } from './known-releases.ts'
 import { explainScan, keepWanted } from './wanted-releases.ts'
 
 /**
- * The cursors of an upstream's sources: one for public skills and, by username, one for the private skills of each
- * account.
+ * The cursors of an upstream's sources: one for public skills, and for each account, by username, one for its private
+ * skills.
  */
 export interface Place {
   public: unknown
   private: Record<string, unknown>
-  /** Set while some public skills are still unread. */
+  /** Set while some public skills of the upstream are still unread. */
   estimate?: UpstreamStatus['estimate']
 }
 
-/** The cursor that a source advances. */
+/** The cursor that is advanced while a source is read. */
 export interface Draining {
   readonly place: Place
   readonly part: 'public' | { readonly username: string }
@@ -29,7 +29,7 @@ export function readSnapshotPlace(stored: unknown): Place {
   return { public: shown, private: toFields(own) }
 }
 
-/** Imports all releases of a source, and advances its cursor with them. */
+/** Imports all releases that a source yields, and stores its cursor with them. */
 export async function drainSource(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]

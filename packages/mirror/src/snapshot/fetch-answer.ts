@@ -17,7 +17,7 @@ export interface Answer {
   readonly etag: string | undefined
 }
 
-/** The error codes of statuses. All other statuses except 200 and 304 throw `upstream_failed`. */
+/** The error codes of HTTP statuses. All other statuses except 200 and 304 throw `upstream_failed`. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   403: 'forbidden',
@@ -29,11 +29,12 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 }
 
 /**
- * Sends the request. Undefined if nothing changed (304). Throws an error for other statuses, and what the fetch throws.
+ * Sends the request. Undefined if the resource did not change (304). Throws an error for other statuses, and the errors
+ * of `fetch`.
  */
 export async function fetchAnswer(http: UpstreamFetch, question: Question): Promise<Answer | undefined> {
   const { url, bytesMax, accept = '*/*', apiKey, etag } = question
-  // Marked as an update check, so that the upstream does not count a download.
+  // The request is marked as an update check, so that the upstream does not count a download.
   const headers: Record<string, string> = { accept, 'user-agent': 'skillstead-mirror', 'x-skills-update-check': '1' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
   if (etag) headers['if-none-match'] = etag
@@ -72,7 +73,10 @@ export async function fetchJson(
   }
 }
 
-/** Throws `invalid_request` for a location that is no web address, or has a password, which `fetch` does not accept. */
+/**
+ * Throws `invalid_request` for a location that is no http or https URL, or has a username or password, which `fetch`
+ * does not accept.
+ */
 export function parseWebUrl(location: string): URL {
   const url = URL.parse(location)
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url
@@ -89,16 +93,16 @@ export function isAboutOne(error: unknown): error is RegistryError {
 const failuresMax = 3
 
 /**
- * Distinguishes the failure of one skill from an unavailable upstream: a file that is too large, or that the server
+ * Distinguishes the failure of one skill from the failure of the upstream: a file that is too large, or that the server
  * never returns, must not block the skills after it.
  */
 export class Failures {
   #inRow = 0
 
-  /** Returns the failure of one skill. Throws a failure of the whole upstream. */
+  /** Returns an error that concerns one skill. Throws an error that concerns the whole upstream. */
   take(error: unknown): RegistryError {
     if (isAboutOne(error)) return this.#end(error)
-    // An error with a cause is a network error.
+    // An error of the upstream without a cause is about its response; an error with a cause is a network error.
     const isAnswer = error instanceof RegistryError && error.cause === undefined && error.code.startsWith('upstream_')
     this.#inRow += 1
     if (!isAnswer || this.#inRow >= failuresMax) throw error

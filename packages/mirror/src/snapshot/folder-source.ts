@@ -8,14 +8,17 @@ import { readSkillTree, type Places } from './skill-folders.ts'
 export interface FolderSourceOptions {
   /** A path, or a `file:` URL. */
   readonly location: string
-  /** The owner of the imported skills: folders name none. */
+  /** The owner of the imported skills, because folders name no owner. */
   readonly owner: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
 
 const StoredCursor = v.object({ places: v.record(v.string(), v.string()) })
 
-/** Reads the skills of a folder: every folder below it, at any depth, that has a SKILL.md. Links are followed only to files of the same skill. */
+/**
+ * Reads the skills of a folder: each folder below it, at any depth, that has a SKILL.md is a skill. Links are followed
+ * only to files of the same skill.
+ */
 export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {
@@ -31,7 +34,7 @@ export function createFolderSource({ location, owner, wants }: FolderSourceOptio
   }
 }
 
-/** The folders of the skills at the last sync. */
+/** The folder of each skill at the last sync. */
 export function readFolderPlaces(stored: unknown): Places {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? { ...parsed.output.places } : {}

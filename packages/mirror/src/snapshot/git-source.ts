@@ -34,7 +34,7 @@ interface Repository {
 const StoredCursor = v.object({ commit: v.string() })
 const repositoryBytesMax = 2 * 1024 * 1024 * 1024
 const entriesMax = 500_000
-/** Maximum length of a link's target: a longer one leads to no file of a skill. */
+/** Maximum length of a link's target: a longer target leads to no file of a skill. */
 const targetBytesMax = 1024
 const blobsPerRead = 10_000
 /** Maximum length of a location. */
@@ -42,7 +42,7 @@ const locationCharactersMax = 2000
 
 /**
  * Reads a repository at the newest commit of its default branch, without its history and without a work tree. Reads no
- * submodules, and runs none of its filters, hooks and settings.
+ * submodules. Uses none of the repository's filters, hooks and settings.
  */
 export function createGitSource(options: GitSourceOptions): SnapshotSource {
   const { owner, wants } = options
@@ -76,8 +76,8 @@ export function createGitSource(options: GitSourceOptions): SnapshotSource {
 }
 
 /**
- * Throws `invalid_request` for a location that git would interpret as an option, another transport, or a program to
- * run.
+ * Parses the location of a repository. Throws `invalid_request` for a text that git would interpret as an option,
+ * another transport, or a program to run.
  */
 function parseRepository(location: string): Repository {
   const refuse = () => {
@@ -93,7 +93,10 @@ function parseRepository(location: string): Repository {
   return toLocal(location)
 }
 
-/** Converts a path to a URL: git would hard-link files of a path into the clone. */
+/**
+ * A repository at a path of this machine. The path becomes a URL, because git would hard-link files of a path into the
+ * clone.
+ */
 function toLocal(path: string): Repository {
   return { address: pathToFileURL(resolve(path)).href, isLocal: true }
 }
@@ -120,7 +123,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
         .replace(/\/+$|\.git\/?$/g, '')
         .split(/[/:]/)
         .at(-1) ?? '',
-    // Authors choose the date. It is limited to now, because a future date would come first in every list.
+    // Authors choose the date of a commit. It is limited to now, because a future date would come first in every list.
     publishedAt: Math.min(Number(seconds) * 1000, options.now()),
     ...(/^https?:\/\/[^@]*$/.test(address) && { repository: address.replace(/\.git$/, '') }),
     read: (files) => readGitBlobs(files, git),
@@ -128,7 +131,10 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   return { tree, cloned }
 }
 
-/** Parses lines of `mode type sha size<tab>path`: files (100...), links (120000), and submodules (160000). */
+/**
+ * Parses entries of `mode type sha size<tab>path`, each ended by NUL. Modes are 100... for files, 120000 for links, and
+ * 160000 for submodules.
+ */
 function parseListing(text: string): BlobFile[] {
   const lines = text.split('\0')
   if (lines.length > entriesMax)
@@ -147,7 +153,7 @@ function readGitMode(mode: string): Pick<BlobFile, 'kind' | 'executable'> {
 }
 
 /**
- * Reads the targets of links, which are the contents of their blobs, and each `.gitattributes` that a node may have
+ * Reads small blobs: those of links, which contain the target, and each `.gitattributes` that a node may have
  * generated.
  */
 async function readSmallBlobs(files: readonly BlobFile[], git: GitOptions): Promise<BlobFile[]> {
@@ -167,7 +173,8 @@ async function readSmallBlobs(files: readonly BlobFile[], git: GitOptions): Prom
 }
 
 /**
- * Reads the output of `cat-file --batch`, for each file: `sha type size`, a newline, the bytes, and another newline.
+ * Reads files by `git cat-file --batch`. Its output has for each file `sha type size`, a newline, the bytes, and
+ * another newline.
  */
 async function readGitBlobs(files: readonly BlobFile[], git: GitOptions): Promise<Uint8Array[]> {
   const input = files.map(({ sha }) => `${sha}\n`).join('')

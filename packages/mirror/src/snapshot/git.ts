@@ -6,18 +6,18 @@ import { RegistryError } from '@skillstead/protocol'
 import { hidePassword } from '../hide-password.ts'
 
 export interface GitOptions {
-  /** The name or path of the program. */
+  /** The name or path of the git program. */
   readonly program?: string
-  /** Maximum duration of the call. */
+  /** Maximum duration of the call, in milliseconds. */
   readonly timeoutMs?: number
-  /** The repository, in which git runs. */
+  /** The repository's folder, in which git runs. */
   readonly folder?: string
   readonly input?: string
-  /** Maximum size of the output. */
+  /** Maximum size of the output, in bytes. */
   readonly outputBytesMax?: number
-  /** Maximum size of `folder`, checked while git runs. */
+  /** Maximum size of `folder` in bytes, checked while git runs. */
   readonly folderBytesMax?: number
-  /** Whether git may read repositories of this machine, and no others. */
+  /** Whether git may read only repositories of this machine. Default: only repositories of other machines. */
   readonly isLocal?: boolean
   readonly signal?: AbortSignal
 }
@@ -27,7 +27,9 @@ const outputBytesMaxDefault = 64 * 1024 * 1024
 const errorBytesMax = 16 * 1024
 const lookMs = 500
 
-/** Other transports run programs (`ext::`) or read files of this machine. */
+/**
+ * The transports that git may use for remote repositories. Others run programs (`ext::`) or read files of this machine.
+ */
 const remoteProtocols = ['https', 'http', 'ssh']
 
 /**
@@ -61,8 +63,8 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
         ...(folder !== undefined && { cwd: folder }),
         env: toEnvironment(isLocal),
         stdio: ['pipe', 'pipe', 'pipe'],
-        // A separate process group without a terminal: programs that git starts, such as ssh, cannot prompt, and are
-        // killed with it.
+        // Git runs in a separate process group without a terminal, so that programs that it starts, such as ssh, cannot
+        // prompt, and are killed with it.
         detached: hasGroups,
       })
       const kill = () => {
@@ -99,7 +101,10 @@ function killAll(child: ChildProcess): void {
   }
 }
 
-/** Collects output up to a size limit. Without `onFull`, it keeps only the end. */
+/**
+ * Collects output up to a size limit, at which it calls `onFull`. Without `onFull`, it keeps only the end of the
+ * output.
+ */
 class Gathered {
   readonly #bytesMax: number
   readonly #onFull: (() => void) | undefined
@@ -125,7 +130,7 @@ class Gathered {
   }
 }
 
-/** Settings for this call, which take precedence over the operator's git configuration. */
+/** Settings for one call of git, which take precedence over the operator's git configuration. */
 function toGitSettings(isLocal: boolean): string[] {
   const protocols = isLocal ? ['file'] : remoteProtocols
   const settings = [
@@ -139,7 +144,7 @@ function toGitSettings(isLocal: boolean): string[] {
     'fetch.fsckObjects=true',
     'transfer.bundleURI=false',
     'http.followRedirects=false',
-    // Ends a stalled git even if this process was killed.
+    // Git itself ends a stalled transfer, even if this process was killed.
     'http.lowSpeedLimit=1000',
     'http.lowSpeedTime=60',
     'gc.auto=0',
@@ -149,8 +154,8 @@ function toGitSettings(isLocal: boolean): string[] {
 }
 
 /**
- * The operator's environment, for proxies and SSH keys, without the variables that git sets for the programs that it
- * starts.
+ * The environment for git: that of the operator, for proxies and SSH keys, without the variables that git sets for
+ * programs that it starts.
  */
 function toEnvironment(isLocal: boolean): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^GIT_(?!SSH|SSL|HTTP|PROXY|CONFIG_)/.test(name))
@@ -178,7 +183,7 @@ async function watchFolder(
   stop(new RegistryError('upstream_failed', detail))
 }
 
-/** The size of a folder. Files that appear or disappear in the meantime do not count. */
+/** The total size of the files in a folder. Files that appear or disappear meanwhile do not count. */
 async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
@@ -198,7 +203,7 @@ function toGitStartError(cause: NodeJS.ErrnoException): Error {
   return new RegistryError('not_implemented', detail, { cause })
 }
 
-/** An error with git's last `fatal:` line, else its last line. */
+/** An error with the last line of git's output that begins with `fatal:`, else with its last line. */
 function toGitError(text: string): RegistryError {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const said = (lines.findLast((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? 'nothing').slice(0, 300)

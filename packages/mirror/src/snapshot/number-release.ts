@@ -3,8 +3,8 @@ import { compareVersions, isVersion, nextPatch } from '@skillstead/protocol'
 import type { KnownSkill, Release } from '../types.ts'
 
 /**
- * The version number of content from a source without version numbers: the one in its frontmatter if that is higher
- * than all stored ones, else the next patch number. Undefined if the highest stored version has the same content.
+ * The version number of content from a source without version numbers: the number in its frontmatter if that is higher
+ * than all stored numbers, else the next patch number. Undefined if the highest stored version has the same content.
  */
 export function numberRelease(
   files: Release['files'],
@@ -17,6 +17,6 @@ export function numberRelease(
   if (digest === toVersionDigest(files)) return undefined
   if (written !== undefined && compareVersions(written, highest) > 0) return written
   const next = nextPatch(highest)
-  // Above 9999999999 there is no next number; importing the release then fails.
+  // After the number 9999999999 there is no next one; the stored number makes the import of the release fail.
   return isVersion(next) ? next : highest
 }

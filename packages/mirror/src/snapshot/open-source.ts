@@ -10,8 +10,8 @@ import { createRegistrySource } from './registry-source.ts'
 import { wantsName } from './wanted-releases.ts'
 
 /**
- * Opens the source of an upstream without a log. `only`: the full names to read; default: all. Throws `invalid_request`
- * for an invalid location.
+ * Opens the source of an upstream without a log. `only`: the full names of the skills to read. Default: all. Throws
+ * `invalid_request` for an invalid location.
  */
 export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource {
   const { upstream, http, parts } = run
@@ -41,7 +41,7 @@ export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource
   }
 }
 
-/** Whether a skill passes the filters on properties that a registry's list states. */
+/** Whether a skill passes the filters `verified` and `minSecurityScore`, by the values in a registry's list. */
 export function wantsListed({ upstream }: Run, { verified, securityScore }: ListedSkill): boolean {
   const { filters } = upstream.settings
   return (!filters.verified || verified) && (securityScore ?? 100) >= (filters.minSecurityScore ?? 0)

@@ -3,8 +3,8 @@ import { toSlug } from '@skillstead/skill-format'
 import type { Upstream } from '../types.ts'
 
 /**
- * Chooses the owner of an upstream's skills if the upstream names none: the only owner in the operator's filters, else
- * a name made from the location: the host of a URL, the folder above a repository, or the name of a folder.
+ * Chooses the owner of an upstream's skills if the upstream names no owner: the only owner in the operator's filters,
+ * else a name made from the location: the host of a URL, the folder above a repository, or the name of a folder.
  */
 export function chooseOwner({ kind, location, settings }: Pick<Upstream, 'kind' | 'location' | 'settings'>): string {
   const [given, ...others] = settings.filters.owners ?? []

@@ -17,7 +17,7 @@ export interface PrivateSkillsOptions {
   readonly location: string
   readonly http: UpstreamFetch
   readonly apiKey: string
-  /** The owner of the key. */
+  /** The user to whom the API key belongs. */
   readonly username: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
@@ -25,8 +25,8 @@ export interface PrivateSkillsOptions {
 const skillsMax = 100_000
 
 /**
- * Reads the private skills of a user at a Skillstead node, with the user's key: the node's log does not contain them.
- * Keeps version numbers, dates and digests.
+ * Reads the private skills of a user at a Skillstead node, with the user's API key, because the node's log does not
+ * contain them. Keeps version numbers, dates and digests.
  */
 export function createPrivateSkills({ location, http, apiKey, username, wants }: PrivateSkillsOptions): SnapshotSource {
   const options = { baseUrl: location, apiKey, fetch: http.fetch, client: 'skillstead-mirror', counts: false } as const
@@ -38,7 +38,8 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
         const here = await known.find(wanted)
         for (const fullName of wanted) {
           const there = here.get(fullName)
-          // Public skills are imported from the log. If the log has withdrawn a skill, it may have become private.
+          // Public skills are imported from the log. A skill that the log has withdrawn is read, because it may have
+          // become private.
           if (there && !there.isPrivate && !there.isWithdrawn) continue
           for await (const batch of readPrivateSkill(api, fullName, there)) yield { ...batch, cursor }
         }
@@ -58,7 +59,7 @@ async function* listPrivateNames(api: RegistryApi, owner: string): AsyncGenerato
   }
 }
 
-/** Yields one version at a time, because all of them may not fit into memory. */
+/** Yields the versions of a skill one at a time, because all of them together may not fit into memory. */
 async function* readPrivateSkill(
   api: RegistryApi,
   fullName: string,
@@ -82,8 +83,8 @@ async function* readPrivateSkill(
 }
 
 /**
- * The versions to read, oldest first. The latest version also updates the skill's settings, and the newest one makes a
- * withdrawn skill private.
+ * The versions to read, oldest first: those that are not stored or whose yank changed. The latest version is also read
+ * to update the skill's deprecation, and the newest version to make a withdrawn skill private.
  */
 function findChanged({ versions, deprecated, latestVersion }: SkillDetails, there: KnownSkill | undefined) {
   const sorted = versions.toSorted((a, b) => compareVersions(a.version, b.version))
@@ -94,7 +95,10 @@ function findChanged({ versions, deprecated, latestVersion }: SkillDetails, ther
   })
 }
 
-/** The active recalls, if they differ from the stored ones. A recall of no version yet is read with its first version. */
+/**
+ * The active recalls, if they differ from the stored recalls. A recall that covers no version yet is read with the
+ * first version that it covers.
+ */
 async function findChangedRecalls(
   api: RegistryApi,
   { fullName: name, versions }: SkillDetails,
@@ -109,7 +113,7 @@ async function findChangedRecalls(
 async function readPrivateVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
   const { fullName: name, author, displayName, category, license, keywords, repository } = details
   const { body } = await api.getArchive({ name, version, allowRecalled: true })
-  // The node has decided what belongs to the version, and its digest must stay.
+  // All files are taken as they are: the node has decided which files belong to the version, and its digest must stay.
   const files = await readArchiveFiles(body as Uint8Array, 'zip')
   const { digest, publishedAt, changelog, yanked } = details.versions.find((one) => one.version === version)!
   const isLatest = version === details.latestVersion
@@ -128,7 +132,7 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
     deprecated: details.deprecated,
     deprecationMessage: details.deprecationMessage,
     repository,
-    // Older versions take these fields from their own frontmatter.
+    // Only for the latest version; older versions take these fields from their own frontmatter.
     ...(isLatest && { displayName, category, license, keywords }),
   }
 }

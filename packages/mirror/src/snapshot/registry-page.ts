@@ -16,7 +16,10 @@ export interface ListedSkill {
   readonly id: string
   readonly owner: string
   readonly name: string
-  /** The skill's name in a URL path: the full name if several skills of the registry have the short name. */
+  /**
+   * The skill's name in a URL path: the short name, or the full name if several skills of the registry have the short
+   * name.
+   */
   readonly ref: string
   readonly fullName: string
   readonly version: string
@@ -33,13 +36,13 @@ export interface ListedSkill {
 
 export interface ListPage {
   readonly skills: readonly ListedSkill[]
-  /** Listed items that are not valid skills. */
+  /** Listed items that are not valid skills, each with the reason. */
   readonly refused: readonly Refusal[]
   readonly total: number
   readonly totalPages: number
 }
 
-/** Maximum number of items per page: servers may return more than requested. */
+/** Maximum number of items on a page that a server returns, which may be more than requested. */
 const pageSkillsMax = 1000
 const shownCharactersMax = 200
 
@@ -65,7 +68,7 @@ const Item = v.object({
 })
 
 /**
- * Parses a page of `GET /skills`. Throws `upstream_failed` for anything else. Refuses single items that are invalid.
+ * Parses a page of `GET /skills`. Throws `upstream_failed` for any other value. Refuses single items that are invalid.
  */
 export function readListPage(value: unknown, origin: string): ListPage {
   const page = v.safeParse(Page, value, firstIssueOnly)
@@ -86,7 +89,7 @@ export function readListPage(value: unknown, origin: string): ListPage {
   return { skills, refused, total, totalPages }
 }
 
-/** Parses an item. Returns a sentence for an invalid one. */
+/** Parses an item of a list. Returns a sentence that explains why if the item is invalid. */
 function readListedItem(raw: unknown): ListedSkill | string {
   const parsed = v.safeParse(Item, raw, firstIssueOnly)
   if (!parsed.success)

@@ -9,7 +9,7 @@ export interface RegistryAccess {
   /** The base URL of the API, which ends in `/api/v1`. */
   readonly base: string
   readonly http: UpstreamFetch
-  /** The API key; set only if guests may read nothing, or to read private skills. */
+  /** The API key. Set only if the registry shows nothing to guests, or to read private skills. */
   readonly apiKey?: string | undefined
   /** Whether to read the private skills of the key's owner. */
   readonly isPrivate?: boolean
@@ -18,8 +18,8 @@ export interface RegistryAccess {
 }
 
 /**
- * The result of reading a skill: `moved` if a newer version was published in the meantime, `shown` if a skill expected
- * to be private is public.
+ * The result of reading a skill: `moved` if a newer version was published meanwhile, `shown` if guests can read a skill
+ * that was expected to be private.
  */
 export type Reading = { readonly release: Release } | { readonly refused: Refusal } | 'moved' | 'shown'
 
@@ -35,8 +35,9 @@ export function toApiBase(location: string): string {
 }
 
 /**
- * Reads the newest version of a skill: first SKILL.md, then the details, whose version shows whether another one was
- * published in between. Paths may contain short names, so the details must be those of the same skill.
+ * Reads the newest version of a skill: first SKILL.md, then the details, whose version shows whether a newer version
+ * was published in between. A path may contain a short name, so it is checked that the details are those of the listed
+ * skill.
  */
 export async function readListedSkill(access: RegistryAccess, listed: ListedSkill): Promise<Reading> {
   const { base, http, apiKey } = access
@@ -87,7 +88,7 @@ function isListedSkill({ id, fullName }: Said, listed: ListedSkill): boolean {
   return (fullName === undefined || fullName === listed.fullName) && (id === undefined || id === listed.id)
 }
 
-/** Whether a response is a web page: hotel networks and proxies return one for every request. */
+/** Whether a response is a web page, which proxies and hotel networks return for any request. */
 function isHtmlPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string }): boolean {
   const start = new TextDecoder().decode(bytes.subarray(0, 256)).trimStart().toLowerCase()
   return contentType.startsWith('text/html') || start.startsWith('<!doctype html') || start.startsWith('<html')

@@ -8,12 +8,12 @@ import { readListedSkill, requestsASkill, toApiBase, type Reading, type Registry
 export interface RegistrySourceOptions extends Pick<RegistryAccess, 'http'> {
   /** The registry's URL, with or without `/api/v1`. */
   readonly location: string
-  /** The API key, used if guests may read nothing. */
+  /** The API key, used if guests may read nothing at the registry. */
   readonly apiKey?: string | undefined
-  /** Read only skills that guests may not read, and import them as private. */
+  /** Whether to read only skills that guests may not read, and to import them as private. */
   readonly isPrivate?: boolean
   readonly now: () => number
-  /** Whether to import a listed skill. Others are not requested. */
+  /** Whether to import a listed skill. Skills that are not wanted are not requested. */
   readonly wants: (listed: ListedSkill) => boolean
 }
 
@@ -21,11 +21,14 @@ export interface RegistrySourceOptions extends Pick<RegistryAccess, 'http'> {
 interface Cursor {
   /** The next page to read. */
   readonly page: number
-  /** The newest publication time on the first page when the run through the list began. */
+  /** The newest publication time on the first page when the current pass through the list began. */
   readonly newest: number
-  /** Whether the newest version of a skill could not be read. The next run then checks the whole list. */
+  /**
+   * Whether the newest version of a skill could not be read in the current pass. The next pass then reads the whole
+   * list.
+   */
   readonly missed: boolean
-  /** The last run that reached the end of the list. */
+  /** The last pass that read all skills that it had to read. `at`: when a pass last read the whole list. */
   readonly complete: { readonly at: number; readonly newest: number; readonly etag?: string | undefined } | null
 }
 
@@ -40,17 +43,17 @@ const StoredCursor = v.object({
 const start: Cursor = { page: 1, newest: 0, missed: false, complete: null }
 const pageSize = 100
 const pageBytesMax = 8 * 1024 * 1024
-/** The whole list is read at this interval, to find changes without a new version, such as a deprecation. */
+/** Interval at which the whole list is read, to find changes without a new version, such as a deprecation. */
 const wholeEveryMs = 24 * 60 * 60_000
-/** Number of skills that are requested concurrently, and number that are stored together. */
+/** Number of skills that are requested concurrently, and number of skills that are stored together. */
 const parallelMax = 4
 const batchMax = 8
-/** Maximum number of skills in a list; an endless list is an error. */
+/** Maximum number of skills in a list. A longer list is an error, because it may be endless. */
 const listedMax = 500_000
 
 /**
- * Reads the list of skills, newest first, of a registry that has only the base API. A skill is read if its version or
- * publication time is not stored yet. The list does not show deletions, so nothing is deleted.
+ * Reads the list of skills, newest first, of a registry that has only the base API. Reads a skill if its version or
+ * publication time is not stored yet. Deletes nothing, because the list does not show deletions.
  */
 export function createRegistrySource(options: RegistrySourceOptions): SnapshotSource {
   const { http } = options
@@ -82,7 +85,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         if (!page) return
         if (number === 1) pass.begin(page)
         if (pass.isRepeated(page, origin)) {
-          // Either the list repeats its pages, or it grew by a whole page during the run.
+          // Either the list repeats its pages, or it grew by a whole page during the pass.
           if (number < page.totalPages) pass.miss()
           break
         }
@@ -90,7 +93,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
         yield* readListedBatches(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
-        // The page reaches the skills that the last complete run has read.
+        // The page reaches the skills that the last complete pass has read.
         if (
           isBrief &&
           isOrdered(page.skills) &&
@@ -107,7 +110,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
   }
 }
 
-/** One run through the list. */
+/** One pass through the list, which several runs may share. */
 class Pass {
   readonly #complete: Cursor['complete']
   readonly #seen = new Set<string>()
@@ -128,7 +131,7 @@ class Pass {
     this.#missed = false
   }
 
-  /** Whether all skills of a page were on earlier pages: the list repeats its pages. */
+  /** Whether all skills of a page were on earlier pages, which shows that the list repeats its pages. */
   isRepeated({ skills, refused }: ListPage, origin: string): boolean {
     const before = this.#seen.size
     for (const { fullName } of skills) this.#seen.add(fullName)
@@ -150,7 +153,10 @@ class Pass {
     this.#missed = true
   }
 
-  /** Estimates the number of skills left and of requests for them, if they change as often as those before. */
+  /**
+   * Estimates how many skills are left and how many requests they need, if as many of them changed as of the skills
+   * before.
+   */
   estimate(open: number, { number, page }: Place): { left: number; requests: number } {
     const later = Math.max(0, page.total - this.#seen.size)
     const share = this.#seen.size === 0 ? 1 : (this.#changed + open) / this.#seen.size
@@ -163,7 +169,7 @@ class Pass {
   }
 
   end(now: number): Cursor {
-    // After a missed version the next run reads the whole list.
+    // If a version was missed, the next run reads the whole list.
     if (this.#missed) return { ...start, complete: null }
     return { ...start, complete: { at: this.#wholeAt(now), newest: this.#newest, etag: this.#etag } }
   }
@@ -241,7 +247,7 @@ async function* readListedBatches(
   }
 
   function at(open: number) {
-    // The cursor advances only when the whole page is read.
+    // The cursor advances to the next page only when all skills of this page are read.
     return { cursor: pass.at(open === 0 ? place.number + 1 : place.number), estimate: secondsLeft(open) }
   }
 }
@@ -255,7 +261,7 @@ async function readSome(access: RegistryAccess, batch: readonly ListedSkill[]): 
   return readings
 }
 
-/** Validates the stored cursor, because another version of this program may have stored it. */
+/** Parses the stored cursor. It may be invalid, because another version of this program may have stored it. */
 function readListCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : start

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@skillstead/core'
 
-/** A temporary folder. */
+/** A temporary folder of one run. */
 export interface ScratchFolder {
   readonly path: string
   /** Marks the folder as still in use. */
@@ -12,14 +12,14 @@ export interface ScratchFolder {
 }
 
 const prefix = 'skillstead-git-'
-/** The names that `mkdtemp` creates. */
+/** The names of the folders that `mkdtemp` creates with this prefix. */
 const named = /^skillstead-git-[A-Za-z0-9]{6}$/
-/** Age after which a folder counts as abandoned: longer than any work between two calls of `touch`. */
+/** Age after which a folder counts as abandoned, in milliseconds: longer than any work between two calls of `touch`. */
 const unusedMsMax = 60 * 60_000
-/** Removal is retried, because a killed program may still write files for a moment. */
+/** Options for deleting a folder, with retries because a killed program may still write files for a moment. */
 const removing = { recursive: true, force: true, maxRetries: 5 } as const
 
-/** Creates a temporary folder, and deletes those that killed runs did not remove. */
+/** Creates a temporary folder, and deletes the folders that killed runs left. */
 export async function openScratchFolder(): Promise<ScratchFolder> {
   await removeOldScratch(tmpdir())
   const path = await mkdtemp(join(tmpdir(), prefix))
@@ -34,8 +34,8 @@ export async function openScratchFolder(): Promise<ScratchFolder> {
 }
 
 /**
- * Deletes only folders of the same user, because all users share the parent folder. Another run may delete them at the
- * same time.
+ * Deletes abandoned folders, but only those of the same user, because all users share the parent folder. Ignores
+ * folders that another run deletes at the same time.
  */
 async function removeOldScratch(place: string): Promise<void> {
   const names = await readdir(place).catch(() => [])

@@ -17,9 +17,9 @@ import { hasValidFolderName, toFoundRelease, toFolderSkillName } from './to-rele
 /** A tree of files with skills: a folder, or a git commit. */
 export interface SkillTree<T extends FolderEntry> {
   readonly entries: readonly T[]
-  /** As for {@link selectSkills}. Default: false. */
+  /** See `isOfNode` of {@link selectSkills}. Default: false. */
   readonly isOfNode?: boolean
-  /** The name of the root, for a skill in the root itself. */
+  /** The name of the root folder, which names a skill in the root itself. */
   readonly rootName: string
   /** Milliseconds since 1970. Default: now. */
   readonly publishedAt?: number
@@ -31,12 +31,12 @@ const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
 
 /**
- * The folder of each skill, by skill name. A skill that stays in its folder keeps its name when another folder gets the
- * same name.
+ * The folder of each skill, by skill name. A skill that stays in its folder keeps its name, even if another folder gets
+ * the same name.
  */
 export type Places = Record<string, string>
 
-/** Yields the releases of a tree in batches. Updates `places` to the current folders. */
+/** Yields the releases of a tree in batches. At the end, `places` has the current folders. */
 export async function* readSkillTree<T extends FolderEntry>(
   tree: SkillTree<T>,
   {
@@ -48,8 +48,8 @@ export async function* readSkillTree<T extends FolderEntry>(
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, ...reasons } = findSkillFolders(tree)
   yield { releases: [], ...reasons, left: folders.length }
-  // Reads known folders first, then those with valid names, so that no other folder takes these names. Folders with
-  // other names are read twice, so that none waits in memory.
+  // Reads known folders first, then new folders with valid names, so that no other folder takes their names. Folders
+  // without a valid name come last. They are read twice, so that their files do not wait in memory.
   const had = new Set(Object.values(places))
   const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
   const later: SelectedSkill<T>[] = []
@@ -63,7 +63,7 @@ export async function* readSkillTree<T extends FolderEntry>(
   for (const name of Object.keys(places)) delete places[name]
   Object.assign(places, Object.fromEntries(taken))
 
-  /** Puts new folders without a valid name into `postponed`. */
+  /** Reads the folders of a batch. Puts new folders without a valid name into `postponed`, if it is given. */
   async function readBatch(batch: readonly SelectedSkill<T>[], postponed?: SelectedSkill<T>[]) {
     const found: { name: string; files: Release['files'] }[] = []
     const wrong: Refusal[] = []
@@ -75,7 +75,7 @@ export async function* readSkillTree<T extends FolderEntry>(
       const folderName = posix.basename(one.folder || tree.rootName)
       const name = toFolderSkillName(files, folderName)
       const other = taken.get(name)
-      // Text that cannot be read must not take the name of another skill.
+      // A SKILL.md that cannot be read must not take the name of another skill.
       if (problem !== undefined) wrong.push(refuseFolder(one, 'invalid', problem))
       else if (postponed && !had.has(one.folder) && !hasValidFolderName(files, folderName)) postponed.push(one)
       else if (!isSkillName(name))
@@ -104,7 +104,7 @@ export async function* readSkillTree<T extends FolderEntry>(
 /** Finds all folders with a SKILL.md, in the order of their paths. */
 function findSkillFolders<T extends FolderEntry>({ entries, isOfNode }: SkillTree<T>) {
   const folders: SelectedSkill<T>[] = []
-  // A folder that could not be read may have skills.
+  // A folder that could not be read is reported, because it may contain skills.
   const refused: Refusal[] = findUnreadFolders(entries).map(({ path, reason }) => {
     return { subject: path, reason: 'invalid', detail: reason }
   })

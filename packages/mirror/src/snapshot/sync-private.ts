@@ -14,42 +14,42 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 /** An account at the upstream, with its API key. */
 interface Account {
   readonly apiKey: string
-  /** The user of this node who linked the account; undefined for the operator's key. */
+  /** The user of this node who linked the account; undefined for the account of the operator's API key. */
   readonly user?: string
-  /** The username at the upstream, if the upstream was already asked. */
+  /** The username at the upstream; undefined until the upstream has reported it. */
   readonly username?: string | undefined
 }
 
 const meBytesMax = 1024 * 1024
 
 /**
- * Imports the private skills of the accounts that users linked and of the operator's key. They stay private under their
- * owner's name, and are in no log. An upstream could report a false username: only an account linked by the user with
- * that name may import into the user's namespace.
+ * Imports the private skills of the accounts that users linked and of the operator's API key. The skills stay private
+ * under their owner's name, and are in no log. An upstream could report a false username. So only an account that a
+ * user linked may import into a namespace of this node, and only if its username is the name of that user.
  */
 export async function syncPrivate(run: Run, place: Place = readSnapshotPlace(run.upstream.cursor)): Promise<void> {
   const linked = await listLinked(run)
   for (const account of linked) {
-    // An invalid key of one user must not stop the sync of others.
+    // An invalid API key of one user must not stop the sync of other users.
     const username = await readAccountName(run, account).catch(
       refuseFor(run, account.user, ['unauthorized', 'conflict']),
     )
-    // Under another name, the user could not see the skills and another user could.
+    // Under another username, the skills would belong to another user than the one who linked the account.
     if (username === account.user) await drainPrivate(run, place, { ...account, username })
   }
   await syncOperators(run, place, linked)
 }
 
-/** Imports the private skills of the operator's key: last, because the sync fails if the key is invalid. */
+/** Imports the private skills of the operator's API key. Called last, because the sync fails if this key is invalid. */
 async function syncOperators(run: Run, place: Place, linked: readonly Account[]): Promise<void> {
   const { parts, upstream } = run
   const apiKey = parts.readCredential(upstream)
-  // A key that a user linked was already used above.
+  // If a user linked the same key, it was already used before.
   if (apiKey === undefined || linked.some((link) => link.apiKey === apiKey)) return
   const known = { apiKey, username: upstream.account ?? undefined }
   const username = await readAccountName(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
   if (username === undefined) return
-  // Later the upstream cannot report another user for the same key.
+  // Stored, so that the upstream cannot report another user for the same key later.
   if (upstream.account === null)
     await parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
   if (linked.some((link) => link.user === username && link.username === username)) return
@@ -59,7 +59,7 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
 }
 
-/** Returns a handler that records errors with these codes as refusals, and throws others. */
+/** Returns a handler that records errors with these codes as refusals, and throws all other errors. */
 function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   return async (error: unknown): Promise<undefined> => {
     if (!(error instanceof RegistryError) || !codes.includes(error.code)) throw error
@@ -93,8 +93,8 @@ async function listLinked(run: Run): Promise<(Account & { readonly user: string 
 }
 
 /**
- * Opens an account that a user linked. Undefined if its username cannot be determined now, or its key cannot be
- * decrypted; the latter is recorded as a refusal, so that the sync of others continues.
+ * Opens an account that a user linked. Undefined if its username cannot be determined now, or if its API key cannot be
+ * decrypted. The latter is recorded as a refusal, so that the sync of other accounts continues.
  */
 async function openLinked(
   run: Run,
@@ -110,7 +110,7 @@ async function openLinked(
 }
 
 /**
- * Requests the username of a key. Throws `unauthorized` for an invalid key or another username than before, and
+ * Requests the username of an API key. Throws `unauthorized` for an invalid key or another username than before, and
  * `conflict` if the upstream reports no valid username.
  */
 async function readAccountName({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {

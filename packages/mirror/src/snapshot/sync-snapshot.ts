@@ -6,12 +6,12 @@ import { openSource } from './open-source.ts'
 import { syncPrivate } from './sync-private.ts'
 
 /**
- * Imports the new releases of an upstream without a log, in batches. Each batch is stored with the position to continue
- * from. Skills that the upstream no longer lists stay.
+ * Imports the new releases of an upstream without a log, in batches. Each batch is stored together with the position
+ * from which the next run continues. Skills that the upstream no longer lists stay.
  */
 export async function syncSnapshot(run: Run, source?: SnapshotSource): Promise<void> {
   const { name, settings } = run.upstream
-  // Only skills that callers requested are updated.
+  // In the mode `pull-through`, only skills that are already imported are updated.
   const only = settings.mode === 'pull-through' ? await readMirroredNames(run.parts.context, name) : undefined
   const place = readSnapshotPlace(run.upstream.cursor)
   await drainSource(run, source ?? openSource(run, only), { place, part: 'public' })

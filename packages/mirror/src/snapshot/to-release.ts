@@ -46,16 +46,22 @@ export function readFolderFields(files: Release['files']): SkillFields {
   return fields
 }
 
-/** Cached, because naming, numbering and filtering a release all need it. */
+/**
+ * The parsed frontmatter by the files of a skill. Cached, because naming, numbering and filtering a release all need
+ * it.
+ */
 const read = new WeakMap<Release['files'], SkillFields>()
 
-/** The name of a skill: from its frontmatter, else from its folder; '' if neither has one. */
+/** The name of a skill: the name in its frontmatter, else a name made from its folder; '' if neither gives a name. */
 export function toFolderSkillName(files: Release['files'], folder: string): string {
   const fields = readFolderFields(files)
   return fields.name ?? fields.nameSlug ?? toSlug(folder)
 }
 
-/** Whether the name is valid as written in the frontmatter or, without one there, as the name of the folder. */
+/**
+ * Whether the name of a skill is valid as it is written in the frontmatter or, if it has no name there, as its folder's
+ * name.
+ */
 export function hasValidFolderName(files: Release['files'], folder: string): boolean {
   const { name, displayName } = readFolderFields(files)
   return name !== undefined || (displayName === undefined && isSkillName(folder))

@@ -4,7 +4,7 @@ import { isPrivateName, type Run } from '../run.ts'
 import type { Release } from '../types.ts'
 import { readFolderFields } from './to-release.ts'
 
-/** Whether a skill may be requested, judging by its name only. */
+/** Whether a skill may be requested, as far as its name decides. */
 export function wantsName({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>, owner: string, name: string): boolean {
   const fullName = `${owner}/${name}`
   if (isPrivateName(parts, fullName)) return false
@@ -14,10 +14,10 @@ export function wantsName({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>, 
   return explainFiltered({ ...(owners && { owners }), ...(names && { names }) }, { owner, name }) === undefined
 }
 
-/** Selects the releases that pass all filters that need no scan. */
+/** Selects the releases that pass all filters which do not need a scan. */
 export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readonly Release[]): Release[] {
   const { filters } = upstream.settings
-  // Only registries verify owners; folders, git repositories and indexes cannot.
+  // Only registries verify owners. Folders, git repositories and discovery indexes do not.
   if (filters.verified && upstream.kind !== 'registry') return []
   return releases.filter((release) => {
     const said = readFolderFields(release.files)
@@ -28,7 +28,10 @@ export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readon
   })
 }
 
-/** Explains why a version does not pass the filter on this node's own scan; undefined if it passes. */
+/**
+ * Explains in a sentence why a version does not pass the filter on the score of this node's scan; undefined if it
+ * passes.
+ */
 export function explainScan(
   { upstream }: Pick<Run, 'upstream'>,
   { score }: Pick<Security, 'score'>,

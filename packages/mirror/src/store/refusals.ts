@@ -5,8 +5,8 @@ import type { StoredRefusal, Upstream } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * The stored refusals of an upstream: entries and releases that were not imported, with the reason. Updated in the
- * transactions of a run.
+ * The stored refusals of an upstream: entries and releases that were not imported, with the reason. They are updated in
+ * the transactions of a run.
  */
 export interface Refusals {
   record(trx: WriteTransaction, subject: string, outcome: MirrorOutcome): Promise<void>
@@ -14,7 +14,9 @@ export interface Refusals {
   forget(trx: WriteTransaction, subject: string): Promise<void>
 }
 
-/** Loads the refused subjects, so that an import deletes only refusals that exist. */
+/**
+ * Opens the refusals of an upstream. Loads the refused subjects, so that an import deletes only refusals that exist.
+ */
 export async function createRefusals(
   { database, clock }: StorageContext,
   upstream: Pick<Upstream, 'name'>,

@@ -6,7 +6,7 @@ import { shownColumns, type Upstream, type UpstreamStatus } from '../types.ts'
 import { countRefusals } from './refusals.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Counts by upstream name. */
+/** Counts of skills, refusals and writes, each by the name of the upstream. */
 interface Counts {
   readonly skills: ReadonlyMap<string, number>
   readonly refused: ReadonlyMap<string, number>
@@ -14,7 +14,7 @@ interface Counts {
   readonly inConflict: ReadonlyMap<string, number>
 }
 
-/** Reads the state of upstreams. `isRunning` reports the runs of this process. */
+/** Reads the states of upstreams. `isRunning`: whether this process is syncing the upstream. */
 export async function readStatus(
   context: StorageContext,
   upstreams: readonly Upstream[],
@@ -54,7 +54,7 @@ export function toUpstreamMetrics(statuses: readonly UpstreamStatus[], now: numb
 function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
   const { name, kind, location, credential, checkpoint, checkpointAt, settings, cursor, report, error } = upstream
   const columns = Object.fromEntries(shownColumns.map((column) => [column, upstream[column]]))
-  // Upstreams with a log have no estimate: the number of remaining entries is known.
+  // Only upstreams without a log have an estimate; with a log, the number of remaining entries is known.
   return {
     ...(columns as Pick<Upstream, (typeof shownColumns)[number]>),
     location: kind === 'git' ? hidePassword(location) : location,

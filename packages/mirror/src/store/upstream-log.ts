@@ -22,7 +22,7 @@ import type { Provenance } from '@skillstead/protocol'
 import type { FeedEntry } from '../types.ts'
 import { withUpstreams, type MirrorTables } from '../tables/mirror-tables.ts'
 
-/** An entry ready to be staged (stored unverified): its number, its bytes and their hash. */
+/** An entry that is ready to be staged (stored unverified): its number, its bytes and their hash. */
 export interface StagedEntry {
   readonly seq: number
   readonly hash: Buffer
@@ -49,17 +49,17 @@ export function toStagedEntry(entry: FeedEntry): StagedEntry {
   }
 }
 
-/** Longer than any valid name. */
+/** Maximum length of a stored subject, which is longer than any valid name. */
 const subjectCharactersMax = 512
 
-/** Makes any subject that an upstream sends storable and indexable in every database. */
+/** Converts any subject that an upstream sends to a text that SQLite and PostgreSQL can store and index. */
 export function toStoredSubject(subject: string): string {
   return withoutNul(subject).slice(0, subjectCharactersMax).toWellFormed()
 }
 
 /**
- * Appends entries to the stored log of an upstream before a checkpoint has verified them. Their numbers must follow the
- * `staged` ones; throws a TypeError otherwise. Returns the new size and frontier of the tree.
+ * Appends entries to the stored log of an upstream before a checkpoint has verified them. Their numbers must follow
+ * that of the last staged entry; throws a TypeError otherwise. Returns the new size and frontier of the tree.
  */
 export async function stageEntries(
   trx: WriteTransaction,
@@ -111,7 +111,7 @@ export async function dropStaged(trx: WriteTransaction, upstream: string, size: 
 
 /**
  * The frontier of the first `size` entries: the subtree roots from which the Merkle tree grows. `toRoot` computes the
- * root from it.
+ * root of the tree from the frontier.
  */
 export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size: number): Promise<Buffer[]> {
   return readFrontier(upstreamReader(db, upstream), size)
@@ -124,7 +124,7 @@ export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: L
   )
 }
 
-/** Selects the stored entries of an upstream's log after a position, up to another one, in order. */
+/** Selects the stored entries of an upstream's log after position `after` up to `until`, in order. */
 export function selectUpstreamEntries(db: Kysely<Tables>, upstream: string, { after, until }: LogRange) {
   return withUpstreams(db)
     .selectFrom('upstream_log')
@@ -135,8 +135,8 @@ export function selectUpstreamEntries(db: Kysely<Tables>, upstream: string, { af
 }
 
 /**
- * The proof that an upstream's log contains a version of a mirrored skill; undefined if the upstream has no log, or the
- * version is not from it.
+ * The proof that an upstream's log contains a version of a mirrored skill. Undefined if the upstream has no log, or the
+ * version is not in it.
  */
 export async function proveMirroredVersion(
   db: Kysely<Tables>,
@@ -144,7 +144,7 @@ export async function proveMirroredVersion(
   subject: string,
 ): Promise<NonNullable<Provenance['log']> | undefined> {
   if (upstream === null) return undefined
-  // Read from both tables in one query, so that the checkpoint covers the entry.
+  // One query reads both tables, so that the checkpoint covers the entry.
   const row = await withUpstreams(db)
     .selectFrom('upstreams')
     .innerJoin('upstream_log', 'upstream_log.upstream', 'upstreams.name')
@@ -162,7 +162,7 @@ export async function proveMirroredVersion(
   return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
 }
 
-/** The log of the upstream that a mirrored skill is from; undefined for other skills. */
+/** A reader of the log from which a mirrored skill was imported; undefined for other skills. */
 export function upstreamReaderOf(
   db: Kysely<Tables>,
   { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
@@ -212,7 +212,9 @@ export function upstreamTree(upstream: string): TreeRows {
   }
 }
 
-/** Reads an upstream's tree without a cache, because the stored log may be deleted and replaced by another. */
+/**
+ * A reader of an upstream's tree. It has no cache, because the stored log may be deleted and replaced by another log.
+ */
 export function upstreamReader(db: Kysely<Tables>, upstream: string): TreeReader {
   return { db, rows: upstreamTree(upstream), tiles: new Map() }
 }

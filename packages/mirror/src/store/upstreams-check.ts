@@ -40,10 +40,7 @@ export const upstreamsCheck: ExtensionCheck = {
 
 type Db = Kysely<Tables>
 
-/**
- * Compares the local copy of an upstream's log with its entries and the verified checkpoint. Returns the first
- * mismatch.
- */
+/** Compares the stored log of an upstream with its tree and the verified checkpoint. Returns the first mismatch. */
 async function checkUpstreamLog(db: Db, upstream: UpstreamRow): Promise<string | undefined> {
   const { name, staged, verified, applied, frontier } = upstream
   if (!(applied <= verified && verified <= staged)) {
@@ -79,7 +76,10 @@ async function findStagedExcess(db: Db, { name, staged }: UpstreamRow): Promise<
   return row && `Its log has an entry ${row.seq}, but its size is recorded as ${staged}.`
 }
 
-/** A checkpoint names the log, its size and its root in its first three lines (C2SP tlog-checkpoint). */
+/**
+ * Compares the verified entries with the checkpoint, whose first three lines are the log's name, its size and its root
+ * (C2SP tlog-checkpoint).
+ */
 async function findCheckpointProblem(db: Db, { name, verified, checkpoint }: UpstreamRow): Promise<string | undefined> {
   if (checkpoint === null)
     return verified > 0 ? 'Its entries are marked as verified, but no checkpoint is stored.' : undefined

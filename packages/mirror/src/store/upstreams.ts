@@ -13,7 +13,7 @@ export interface StoredReport {
   readonly error: LastError | null
 }
 
-/** The columns of an upstream whose log was not read yet. */
+/** The columns of an upstream whose log has not been read yet. */
 export const emptyLog = {
   log_epoch: null,
   staged: 0,
@@ -32,21 +32,21 @@ export async function listUpstreams(db: Read): Promise<Upstream[]> {
   return rows.map(toUpstream).toSorted((a, b) => b.settings.priority - a.settings.priority)
 }
 
-/** The trusted verifier keys of all upstreams. Their logs prove where mirrored versions come from. */
+/** The trusted verifier keys of all upstreams, whose logs prove where mirrored versions come from. */
 export async function readUpstreamKeys(registry: Registry): Promise<string[]> {
   const { database } = partsOf(registry)
   const rows = await withUpstreams(database.read).selectFrom('upstreams').select('keys').execute()
   return rows.flatMap(({ keys }) => parseJson(keys))
 }
 
-/** Throws `not_found`. */
+/** The upstream of this name. Throws `not_found`. */
 export async function getUpstream(db: Read, name: string): Promise<Upstream> {
   const row = await withUpstreams(db).selectFrom('upstreams').selectAll().where('name', '=', name).executeTakeFirst()
   if (!row) throw new RegistryError('not_found', `There is no upstream '${name}'. \`mirror list\` shows all upstreams.`)
   return toUpstream(row)
 }
 
-/** Throws `name_taken`. */
+/** Inserts a new upstream. Throws `name_taken` if there is an upstream of this name. */
 export async function insertUpstream(
   trx: WriteTransaction,
   given: {
@@ -95,7 +95,7 @@ export async function insertUpstream(
     .execute()
 }
 
-/** Updates the operator's settings in a transaction. */
+/** Updates the operator's settings of an upstream in a transaction. */
 export async function changeUpstream(
   trx: WriteTransaction,
   name: string,
@@ -105,7 +105,7 @@ export async function changeUpstream(
     settings: JSON.stringify(settings),
     location,
     ...(keys !== undefined && { keys: JSON.stringify(keys) }),
-    // The owner of the new key is requested at the next sync.
+    // The account is unknown: the next sync requests the username of the new key.
     ...(credential !== undefined && { credential, account: null }),
   }
   await withUpstreams(trx).updateTable('upstreams').set(changes).where('name', '=', name).execute()
@@ -116,7 +116,10 @@ interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
   readonly credential?: Uint8Array
 }
 
-/** Deletes an upstream and its stored log; its skills stay. Throws `conflict` while writes are pending. */
+/**
+ * Deletes an upstream and its stored log. Its skills stay. Throws `conflict` while writes to the upstream are pending
+ * or in conflict.
+ */
 export async function deleteUpstream(trx: WriteTransaction, name: string): Promise<void> {
   const waiting = await withUpstreams(trx)
     .selectFrom('upstream_writes')

@@ -14,26 +14,26 @@ export const upstreamTables = {
     settings: text,
     /** The API key for reading, encrypted. */
     credential: optional(bytes),
-    /** The username that the API key has at the upstream, as of the first request. */
+    /** The username of the API key's owner at the upstream, as the first request reported it. */
     account: optional(text),
     /** The name and the epoch of the upstream's log, once they are known. */
     log_origin: optional(text),
     log_epoch: optional(whole),
     /** The trusted verifier keys as a JSON list. */
     keys: json<string[]>(),
-    /** Number of stored entries of the upstream's log, verified or not, and the frontier of their tree. */
+    /** Number of stored entries of the upstream's log, verified or not, and the frontier of their Merkle tree. */
     staged: whole,
     frontier: bytes,
-    /** Number of entries that a signed checkpoint confirms, and that checkpoint. */
+    /** Number of entries that a signed checkpoint confirms, and this checkpoint. */
     verified: whole,
     checkpoint: optional(text),
     /** When the upstream signed the checkpoint; null if the checkpoint has no time. */
     checkpoint_at: optional(whole),
     /** Number of entries that are in the catalogue. */
     applied: whole,
-    /** Progress of a snapshot, for kinds without a log, as JSON. */
+    /** For kinds without a log: the position of the next sync, as JSON. */
     cursor: text,
-    /** Id of the sync that is running, and when its lease ends. */
+    /** Id of the running sync, and when its lease ends. */
     lease: optional(text),
     lease_until: whole,
     tried_at: optional(whole),
@@ -46,7 +46,7 @@ export const upstreamTables = {
   },
   upstream_log: {
     upstream: text,
-    /** The upstream's sequence number, from 1. */
+    /** The number of the entry in the upstream's log, from 1. */
     seq: whole,
     hash: bytes,
     type: text,
@@ -62,37 +62,37 @@ export const upstreamTables = {
     middle: bytes,
     hashes: bytes,
   },
-  /** Subjects of an upstream that were not imported, each with the newest reason. */
+  /** Entries and releases of an upstream that were not imported, by subject, with the newest reason. */
   upstream_refusals: {
     upstream: text,
     subject: text,
     reason: text,
     detail: text,
     at: whole,
-    /** Number of attempts after the first. */
+    /** Number of attempts to import it again. */
     tries: whole,
   },
-  /** The account of a user at an upstream. */
+  /** The accounts at upstreams that users of this node linked. */
   upstream_links: {
     user_id: text,
     upstream: text,
     /** The username at the upstream. */
     username: text,
-    /** The API key, encrypted. */
+    /** The user's API key at the upstream, encrypted. */
     credential: bytes,
     created_at: whole,
   },
   upstream_writes: {
     id: text,
-    /** The position of the write in the order of all. */
+    /** The position of the write in the order of all writes. */
     position: whole,
     upstream: text,
-    /** Null for writes without a user. */
+    /** The user who caused the write; null for installs, which are counted without a user. */
     user_id: optional(text),
-    /** The skill's full name: writes to one skill are sent in their order. */
+    /** The skill's full name. Writes of one skill are sent in their order. */
     subject: text,
     kind: oneOf<'publish' | 'fork' | 'track' | 'review' | 'agent-review' | 'star'>(),
-    /** The data of the write as JSON. */
+    /** The parameters of the write as JSON. */
     payload: text,
     state: oneOf<'pending' | 'delivered' | 'conflict' | 'dropped'>(),
     attempts: whole,

@@ -11,7 +11,7 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { toStoredProblem } from './problems.ts'
 import { withUpstreams, selectLink } from '../tables/mirror-tables.ts'
 
-/** The parts that functions on linked accounts need. */
+/** The parts that the functions for linked accounts need. */
 export interface AccountParts {
   readonly context: MirrorContext
   /** The HTTP client of an upstream; its requests throw `offline` in offline mode. */
@@ -19,8 +19,8 @@ export interface AccountParts {
 }
 
 /**
- * Links a user's account at an upstream: stores the user's API key, encrypted, to send the user's writes. Requests the
- * username from the upstream; if the upstream does not respond, the username is requested at a later write. Throws
+ * Links a user's account at an upstream: stores the user's API key, encrypted, with which the user's writes are sent.
+ * Requests the username from the upstream; if the upstream does not respond, a later write requests it. Throws
  * `not_found`, `invalid_request` for a key that the upstream rejects, and `conflict` if this node has no secret key.
  */
 export async function linkAccount(
@@ -52,8 +52,8 @@ export async function linkAccount(
 }
 
 /**
- * Deletes the key. Writes that need it stay pending until the user links another key or the writes are dropped. Throws
- * `not_found`.
+ * Deletes a user's API key for an upstream. Writes that need it stay pending until the user links another key or the
+ * writes are dropped. Throws `not_found`.
  */
 export async function unlinkAccount(context: StorageContext, user: string, upstream: string): Promise<void> {
   const { userId } = await getCaller(context, user)
@@ -67,7 +67,7 @@ export async function unlinkAccount(context: StorageContext, user: string, upstr
   if (numDeletedRows === 0n) throw new RegistryError('not_found', `${user} has not linked an account at '${upstream}'.`)
 }
 
-/** Lists the linked accounts by upstream and user, without their keys. */
+/** Lists the linked accounts by upstream and user, without their API keys. */
 export async function listAccounts({ database }: StorageContext): Promise<LinkedAccount[]> {
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_links')
@@ -112,12 +112,12 @@ export async function openAccount(
   return { key, username }
 }
 
-/** When to retry if the node has no secret key. */
+/** Seconds after which a write is retried if the node has no secret key. */
 const secretRetrySeconds = 60
 
 /**
- * Decrypts a key. If the node was started without its secret key, throws a temporary error, so that writes stay pending
- * until it is started with the key.
+ * Decrypts an API key. If the node was started without its secret key, throws a temporary error, so that writes stay
+ * pending until the node is started with it.
  */
 export function openKey<T>(open: () => T): T {
   try {
@@ -128,7 +128,10 @@ export function openKey<T>(open: () => T): T {
   }
 }
 
-/** Asks the upstream for the username of a key. Null if the upstream is unreachable or has no such endpoint. */
+/**
+ * Requests the username of an API key. Null if the upstream is unreachable or has no endpoint for it. Throws
+ * `invalid_request` for a key that the upstream rejects.
+ */
 async function askUsername({ httpOf }: AccountParts, upstream: Upstream, key: string): Promise<string | null> {
   try {
     const { fetch } = httpOf(upstream)

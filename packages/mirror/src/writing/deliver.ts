@@ -32,26 +32,26 @@ export interface DeliveryParts extends AccountParts {
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 /**
- * Delays before each further attempt. After the last delay, they start again. A successful sync skips the current
- * delay.
+ * Delays before the retries of a job. After the last delay, they start again from the first. A successful sync ends the
+ * current delay.
  */
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
-/** Maximum number of skills of one upstream that are retried when it responds again. */
+/** Maximum number of skills whose writes to an upstream are retried at once when the upstream responds again. */
 const wokenMax = 1000
-/** Maximum number of skills written to one upstream concurrently. */
+/** Maximum number of skills whose writes are sent to one upstream concurrently. */
 const skillsMax = 4
 
-/** What this process knows of an upstream that it writes to. */
+/** The state of an upstream to which this process writes. */
 interface Destination {
   readonly breaker: Breaker
   readonly limit: LimitFunction
-  /** Whether the upstream was unavailable at its last write. */
+  /** Whether the last write to the upstream had a temporary failure. */
   isUnavailable: boolean
 }
 
 /**
- * Sends pending writes to their upstreams, those of each skill in order. A temporary failure blocks only its own skill,
- * and a conflict blocks the skill until a user or the operator resolves it.
+ * Sends pending writes to their upstreams. The writes of each skill are sent in order. A temporary failure blocks only
+ * its own skill, and a conflict blocks the skill until a user or the operator resolves it.
  */
 export class Delivery {
   readonly #parts: DeliveryParts
@@ -63,7 +63,7 @@ export class Delivery {
     this.#parts = parts
   }
 
-  /** Starts to handle the outbox's jobs, and schedules jobs for pending writes that have none. */
+  /** Starts to handle the outbox's jobs, and schedules a job for each skill that has pending writes but no job. */
   async start(): Promise<void> {
     const { context } = this.#parts
     context.outbox.handle(upstreamWriteTopic, {
@@ -81,7 +81,7 @@ export class Delivery {
     }
   }
 
-  /** Called when an upstream responds again: retries its pending writes now. */
+  /** Retries the pending writes to an upstream now. Called when the upstream responds again. */
   async wake(name: string): Promise<void> {
     const { outbox, database, clock } = this.#parts.context
     this.#destinations.get(name)?.breaker.reset()
@@ -91,25 +91,28 @@ export class Delivery {
     for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, partition, id))
   }
 
-  /** Sends all pending writes to one upstream, or to all, now. Failed writes stay pending. */
+  /**
+   * Sends all pending writes to one upstream, or to all upstreams, now. Writes that fail stay pending or are in
+   * conflict.
+   */
   async deliverAll(name?: string): Promise<void> {
     const { context, onError } = this.#parts
     const subjects = await listSubjects(context.database.read, name)
     for (const { upstream } of subjects) this.#destinations.get(upstream)?.breaker.reset()
-    // Registry errors are stored with their write; others are bugs and go to the node's log.
+    // Registry errors are stored with their write; all other errors are bugs and go to the node's log.
     const report = (error: unknown) => void (isRegistryError(error) || onError(error))
     await Promise.all(subjects.map((job) => this.#deliver(job).catch(report)))
   }
 
-  /** Starts no more writes, and waits for writes in progress, whose requests the caller aborts. */
+  /** Starts no more writes, and waits for the writes in progress. The caller aborts their requests. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.allSettled(this.#running.values())
   }
 
   /**
-   * Sends the writes of a skill, one job at a time in this process. If two processes send the same write, the upstream
-   * recognizes it by the idempotency key.
+   * Sends the writes of a skill. In this process, only one job of the skill runs at a time. If two processes send the
+   * same write, the upstream recognizes it by the idempotency key.
    */
   #deliver(job: UpstreamWriteJob): Promise<void> {
     const key = `${job.upstream} ${job.subject}`
@@ -154,7 +157,7 @@ export class Delivery {
     await this.wake(upstream.name)
   }
 
-  /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
+  /** Stores why a write failed. Throws the error again if it is temporary, so that the outbox retries the job. */
   async #storeProblem(write: StoredWrite, error: unknown): Promise<void> {
     const { database, clock } = this.#parts.context
     const { isTemporary, ...problem } = toStoredProblem(error, clock.now())
@@ -186,8 +189,8 @@ export class Delivery {
 }
 
 /**
- * The account that sends a write; undefined for a write that is sent as a guest. Throws {@link WriteConflict} if the
- * account is gone.
+ * The account that sends a write; undefined for a write that is sent without an account. Throws {@link WriteConflict}
+ * if the account is no longer linked.
  */
 async function findAccount(
   parts: DeliveryParts,

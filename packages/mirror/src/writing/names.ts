@@ -5,8 +5,8 @@ import { selectLink } from '../tables/mirror-tables.ts'
 type Read = Database['read']
 
 /**
- * The full name of a skill at an upstream: the same name for a skill that was mirrored from the upstream, else a name
- * in the owner's namespace at the upstream.
+ * The full name of a skill at an upstream: the same name for a skill that was mirrored from this upstream, else a name
+ * in the namespace that the owner has at the upstream.
  */
 export async function findRemoteName(db: Read, upstream: string, fullName: string): Promise<string> {
   const skill = await db
@@ -20,8 +20,8 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
 }
 
 /**
- * The short name that the operator chose for a skill at the upstream because its own name was taken. Later writes use
- * the chosen name too.
+ * The short name that the operator chose for a skill at the upstream because its own name was taken; undefined if none
+ * was chosen. Later writes of the skill use the chosen name, too.
  */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
   const query = selectPublishing(db, upstream).where('subject', '=', fullName)
@@ -30,7 +30,7 @@ export async function findRename(db: Read, upstream: string, fullName: string): 
   return payloads.find(({ renamedTo }) => renamedTo !== undefined)?.renamedTo
 }
 
-/** The current full name of a skill, which may have been transferred. */
+/** The current full name of a skill, by its id, because the skill may have been transferred. */
 export async function findCurrentName(db: Read, skillId: string): Promise<string | undefined> {
   const skill = await db.selectFrom('skills').select('full_name').where('id', '=', skillId).executeTakeFirst()
   return skill?.full_name

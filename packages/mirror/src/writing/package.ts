@@ -4,11 +4,11 @@ import { toDigest, toPublishFile, toVersionDigest } from '@skillstead/skill-form
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
 
-/** A version in the form in which it is published. */
+/** A version in the form in which it is sent to an upstream. */
 export interface SentPackage {
   readonly skillMd: string
   readonly files: ReturnType<typeof toPublishFile>[]
-  /** The digest of exactly this content. */
+  /** The digest of these files, which differs from that of the stored version if the skill was renamed. */
   readonly digest: string
 }
 

@@ -1,7 +1,7 @@
 import { RegistryError, type ErrorCode } from '@skillstead/protocol'
 import type { WriteProblem } from '../write-types.ts'
 
-/** A problem that the operator or the user must resolve; retrying does not help. */
+/** A problem that the operator or the user must resolve, because a retry does not help. */
 export class WriteConflict extends Error {
   readonly code: WriteProblem['code']
 
@@ -11,7 +11,7 @@ export class WriteConflict extends Error {
   }
 }
 
-/** Temporary errors: the write may succeed later. */
+/** The codes of temporary errors, after which the write may succeed later. */
 const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'internal',
   'offline',
@@ -23,7 +23,10 @@ const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 const messageCharactersMax = 1000
 
-/** Converts the error of a write to a problem to store. `isTemporary`: a retry may succeed. */
+/**
+ * Converts the error of a write to the problem that is stored with the write. `isTemporary`: whether a retry may
+ * succeed.
+ */
 export function toStoredProblem(error: unknown, at: number): WriteProblem & { readonly isTemporary: boolean } {
   if (error instanceof WriteConflict) return { ...toWriteProblem(error.code, error.message, at), isTemporary: false }
   if (!(error instanceof RegistryError)) {
@@ -36,7 +39,7 @@ export function toStoredProblem(error: unknown, at: number): WriteProblem & { re
       isTemporary: true,
     }
   }
-  // The upstream is still processing an earlier request of this write.
+  // With `Retry-After`, a conflict means that the upstream is still processing an earlier request of this write.
   const isRunning = error.code === 'conflict' && error.retryAfterSeconds !== undefined
   return { ...toWriteProblem(error.code, error.message, at), isTemporary: isRunning || temporaryCodes.has(error.code) }
 }

@@ -7,12 +7,12 @@ export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | '
   readonly version: string
 }
 
-/** A response whose fields may have any type: the base API fixes the types of few fields. */
+/** A skill's details from an upstream, whose fields may have any type: the base API fixes the types of few fields. */
 type Details = { readonly [K in keyof SkillDetails]?: unknown }
 
 /**
- * The skill's name in a URL path at an upstream. A registry that has only the base API accepts short names
- * only; there the short name must resolve to this same skill.
+ * The skill's name in a URL path at an upstream. A registry that has only the base API accepts only short names; the
+ * short name must then resolve to this same skill.
  */
 export async function findPathName(
   api: RegistryApi,
@@ -27,7 +27,7 @@ export async function findPathName(
 
 /**
  * Whether an upstream has a version with the same content, for example from an attempt whose response was lost.
- * Compares digests or, if the upstream reports none, SKILL.md of a version that has no other files.
+ * Compares the digests. If the upstream reports no digest, compares SKILL.md, for a version that has no other files.
  */
 export async function hasSameContent(
   api: RegistryApi,
@@ -52,8 +52,8 @@ async function readDetails(api: RegistryApi, wanted: { name: string; version?: s
 }
 
 /**
- * The digest of a version, from the list of versions or, for the latest one, from the skill; undefined if there is
- * none.
+ * The digest of a version, from the list of versions or, for the latest version, from the skill; undefined if neither
+ * has it.
  */
 function findRemoteDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
   const listed: (Record<string, unknown> | null)[] = Array.isArray(versions) ? versions : []

@@ -8,7 +8,7 @@ import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
 import type { ListWritesOptions, OutboxWrite } from '../write-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The skill whose writes continue after one of them was resolved. */
+/** A skill at an upstream, whose later writes continue after one of its writes was resolved. */
 export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
 
 const limitDefault = 100
@@ -65,14 +65,19 @@ function selectWithUser({ read }: Database) {
     .select('users.username')
 }
 
-/** Sends a write in conflict again unchanged. Throws `not_found`, and `conflict` for a completed write. */
+/**
+ * Sends a write again: a write in conflict becomes pending, unchanged. Throws `not_found`, and `conflict` for a
+ * completed write.
+ */
 export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
   return resolveWrite(context, id, async (trx, write) => {
     if (write.state === 'conflict') await reopenWrite(trx, write, {})
   })
 }
 
-/** Drops a write; later writes continue. Throws `not_found`, and `conflict` for a completed write. */
+/**
+ * Drops a write, so that later writes of its skill continue. Throws `not_found`, and `conflict` for a completed write.
+ */
 export async function dropWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
   return resolveWrite(context, id, async (trx, { id: dropped }) => {
     const change = { state: 'dropped', ended_at: context.clock.now() } as const
@@ -81,8 +86,8 @@ export async function dropWrite(context: MirrorContext, id: string): Promise<Out
 }
 
 /**
- * Publishes or forks under another name at the upstream; later writes of the skill use that name too. Throws
- * `not_found`, `invalid_request`, `name_taken` for the name of another skill there, and `conflict` for a write that is
+ * Publishes or forks a skill under another name at the upstream; later writes of the skill use this name, too. Throws
+ * `not_found`, `invalid_request`, `name_taken` if another skill has the name there, and `conflict` for a write that is
  * completed or may have arrived under the old name.
  */
 export async function renameWrite(context: MirrorContext, id: string, newName: string): Promise<OutboxPlace> {
@@ -108,7 +113,10 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
   })
 }
 
-/** Throws `name_taken` if another skill of the same user has the name: the versions of both would be mixed. */
+/**
+ * Throws `name_taken` if another skill of the same user has the new name, because the versions of both skills would be
+ * mixed.
+ */
 async function refuseTakenName(
   trx: WriteTransaction,
   { upstream, subject }: StoredWrite,
@@ -151,7 +159,7 @@ async function resolveWrite(
   })
 }
 
-/** Makes the write pending with a new idempotency key: with the old one the upstream would repeat its refusal. */
+/** Makes a write pending with a new idempotency key. With the old key, the upstream would repeat its refusal. */
 async function reopenWrite(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
   const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
   await setPayload(trx, write.id, payload)

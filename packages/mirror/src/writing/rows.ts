@@ -7,7 +7,7 @@ import type { WriteProblem } from '../write-types.ts'
 type Read = Database['read']
 
 /**
- * A parsed row of the queue `upstream_writes`: a write that repeats a local change (a published version, a star, a
+ * A parsed row of the table `upstream_writes`: a write that repeats a local change (a published version, a star, a
  * review, an install) at an upstream.
  */
 export type StoredWrite = {
@@ -18,8 +18,7 @@ export type StoredWrite = {
 }[WriteKind]
 
 /**
- * The first unfinished write of a skill at an upstream, which later writes of the skill wait for. The write may be in
- * conflict.
+ * The first unfinished write of a skill at an upstream. Later writes of the skill wait for it. It may be in conflict.
  */
 export async function findNext(db: Read, upstream: string, subject: string): Promise<StoredWrite | undefined> {
   const rows = await withUpstreams(db)
@@ -35,14 +34,14 @@ export async function findNext(db: Read, upstream: string, subject: string): Pro
   return rows.map(parseWrite)[0]
 }
 
-/** Throws `not_found`. */
+/** The write with this id. Throws `not_found`. */
 export async function getWrite(db: Read, id: string): Promise<StoredWrite> {
   const row = await withUpstreams(db).selectFrom('upstream_writes').selectAll().where('id', '=', id).executeTakeFirst()
   if (row) return parseWrite(row)
   throw new RegistryError('not_found', `There is no write '${id}'. \`mirror outbox list\` shows all writes.`)
 }
 
-/** The skills with pending writes, at one upstream or at all. */
+/** The skills with pending writes, at one upstream or at all upstreams. */
 export async function listSubjects(db: Read, upstream?: string): Promise<{ upstream: string; subject: string }[]> {
   return withUpstreams(db)
     .selectFrom('upstream_writes')
@@ -55,8 +54,9 @@ export async function listSubjects(db: Read, upstream?: string): Promise<{ upstr
 }
 
 /**
- * Records the start of an attempt: from now on the write may have arrived, even without a response. Returns the current
- * row, which may have gained installs or a new name; undefined if the write was resolved in the meantime.
+ * Records the start of an attempt, because from now on the write may have arrived, even without a response. Returns the
+ * current row, to which installs or a new name may have been added meanwhile; undefined if the write was resolved
+ * meanwhile.
  */
 export async function beginWrite(trx: WriteTransaction, { id }: StoredWrite): Promise<StoredWrite | undefined> {
   const { numUpdatedRows } = await withUpstreams(trx)
@@ -68,7 +68,7 @@ export async function beginWrite(trx: WriteTransaction, { id }: StoredWrite): Pr
   return numUpdatedRows === 1n ? getWrite(trx, id) : undefined
 }
 
-/** Marks a write as delivered, even if it was dropped in the meantime. */
+/** Marks a write as delivered, even if it was dropped meanwhile. */
 export async function endWrite(
   trx: WriteTransaction,
   { id }: StoredWrite,
@@ -83,8 +83,8 @@ export async function endWrite(
 }
 
 /**
- * Stores why a write failed. A write in conflict blocks later writes until a user or the operator resolves the
- * conflict.
+ * Stores why a write failed. A write in conflict blocks the later writes of its skill until a user or the operator
+ * resolves the conflict.
  */
 export async function markProblem(
   trx: WriteTransaction,
@@ -111,8 +111,8 @@ export async function setPayload(trx: WriteTransaction, id: string, payload: Sto
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Deletes stars, reviews and installs that were sent or dropped a month ago. Published versions stay, because their
- * name at the upstream decides where the next version goes.
+ * Deletes stars, reviews and installs that were sent or dropped over a month ago. Published versions stay, because
+ * their name at the upstream decides under which name the next version is sent.
  */
 export async function deleteOldOpinions({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {

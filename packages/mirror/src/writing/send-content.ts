@@ -7,10 +7,10 @@ import { findPathName, hasSameContent } from './remote-version.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './sending.ts'
 import { selectPublishing } from '../queue/upstream-write.ts'
 
-/** When to retry a fork whose source has not arrived yet. */
+/** Seconds after which a fork is retried whose source is not yet delivered to the upstream. */
 const sourceRetrySeconds = 60
 
-/** Publishes a stored version, or changed settings of a skill. */
+/** Publishes a stored version of a skill, or changed settings if the write has no version. */
 export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, version, digest, settings } = write.payload
@@ -51,7 +51,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
   }
 }
 
-/** Forks the skill at the upstream, if its latest version there is the version that was forked on this node. */
+/** Forks a skill at the upstream, if the latest version there is the version that was forked on this node. */
 export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, source, version, digest } = write.payload
@@ -80,22 +80,25 @@ export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
 }
 
 /**
- * Whether the upstream has the skill or version already, perhaps from an earlier attempt whose response was lost and
- * which the upstream no longer remembers.
+ * Whether the error states that the upstream already has the skill or version, perhaps from an earlier attempt whose
+ * response was lost, and whose idempotency key the upstream has forgotten.
  */
 function isTaken(error: unknown): boolean {
   if (!(error instanceof RegistryError) || error.retryAfterSeconds !== undefined) return false
   return error.code === 'version_exists' || error.code === 'name_taken' || error.code === 'conflict'
 }
 
-/** The name to send: the short name in the user's own namespace at the upstream, else the full name. */
+/**
+ * The name to send: the name that the operator chose, else the short name if the skill is in the user's own namespace
+ * at the upstream, else the full name.
+ */
 function toSentName({ account, write }: Sending, fullName: string, renamedTo: string | undefined): string {
   if (renamedTo !== undefined) return renamedTo
   const own = account?.username ?? toOwnerName(write.subject)
   return toOwnerName(fullName) === own ? toShortName(fullName) : fullName
 }
 
-/** Throws {@link WriteConflict} if the upstream reports another version or digest than the one sent. */
+/** Throws {@link WriteConflict} if the upstream reports another version or digest than the version that was sent. */
 function requireSame(
   { upstream }: Sending,
   answer: { version?: string | undefined; digest?: string | undefined } | undefined,
@@ -107,12 +110,12 @@ function requireSame(
   throw new WriteConflict('altered', `${message} Check the version there, then retry or drop the write.`)
 }
 
-/** Converts a name from a request to a full name. */
+/** The full name of a sent name, which is short if the skill is in the user's own namespace. */
 function toRemoteName({ account, write }: Sending, name: string): string {
   return name.includes('/') ? name : `${account?.username ?? toOwnerName(write.subject)}/${name}`
 }
 
-/** Throws a temporary error while writes of the fork's source are unfinished. */
+/** Throws a temporary error while writes of the fork's source to the upstream are unfinished. */
 async function requireSourceDelivered(db: Database['read'], upstream: string, source: string): Promise<void> {
   const query = selectPublishing(db, upstream, ['pending', 'conflict']).where('subject', '=', source)
   const waiting = await query.select('id').limit(1).executeTakeFirst()

@@ -7,7 +7,7 @@ import { findPathName } from './remote-version.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './sending.ts'
 
 /**
- * Sends a write to its upstream. The write takes effect once, however often it is sent. Throws the RegistryError of the
+ * Sends a write to its upstream. However often a write is sent, it takes effect once. Throws the RegistryError of the
  * response or the connection, and {@link WriteConflict} for a write that cannot succeed unchanged.
  */
 export async function sendWrite(sending: Sending): Promise<Note> {

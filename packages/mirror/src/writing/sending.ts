@@ -13,7 +13,7 @@ export interface Sending<Write extends StoredWrite = StoredWrite> {
   readonly upstream: Upstream
   readonly http: UpstreamFetch
   readonly write: Write
-  /** The account that sends the write; undefined for installs, which need no account. */
+  /** The account that sends the write; undefined for installs, which are sent without an account. */
   readonly account: OpenAccount | undefined
 }
 
@@ -24,8 +24,9 @@ export type SendingOf<K extends WriteKind> = Sending<Extract<StoredWrite, { kind
 export type Note = { readonly code: 'quarantined'; readonly message: string } | undefined
 
 /**
- * The upstream's API client with an idempotency key, so that a repeated request returns the stored response. Each retry
- * by the operator uses a new key: the upstream would repeat a stored refusal for a day.
+ * The upstream's API client, with an idempotency key, so that the upstream answers a repeated request with its stored
+ * response. Each retry by the operator uses a new key, because with the old key the upstream would repeat a stored
+ * refusal for a day.
  */
 export function openApi({ upstream, http, account, write }: Sending, part = ''): RegistryApi {
   const key = `skillstead-${write.id}-${write.payload.round ?? 0}${part}`
@@ -44,15 +45,15 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
   return createClient({ ...options, ...(account && { apiKey: account.key }) })
 }
 
-/** Statuses that are temporary, or clear without an error code. */
+/** Statuses that are temporary, or whose meaning is clear without an error code in the body. */
 const knownStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
 const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
 const refusalBytesMax = 64 * 1024
 const responseBytesMax = 16 * 1024 * 1024
 
 /**
- * Throws a lasting error for a refusal without a known error code: the base API allows any text, and a retry would
- * return the same.
+ * Throws an error that is not temporary for a refusal without a known error code: the base API allows any text as code,
+ * and a retry would return the same refusal.
  */
 async function requireCode({ name }: Upstream, response: Response): Promise<void> {
   const { status, headers } = response

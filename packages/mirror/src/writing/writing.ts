@@ -13,12 +13,12 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 export interface Writing {
   readonly outbox: MirrorOutbox
   readonly accounts: MirrorAccounts
-  /** Called when an upstream was reached: retries its pending writes now. */
+  /** Retries the pending writes to an upstream now. Called when the upstream was reached. */
   wake(upstream: string): void
   close(): Promise<void>
 }
 
-/** Sends the writes of a registry to its upstreams from now on; in offline mode they stay pending. */
+/** Starts to send the writes of a registry to its upstreams. In offline mode they stay pending. */
 export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing {
   const { context, mode, onError, readCredential } = parts
   const clients = new Map<string, UpstreamFetch>()
@@ -42,7 +42,7 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
     if (mode !== 'offline') inBackground(delivery.wake(upstream))
   }
 
-  /** Retries the upstream's pending writes once a write is resolved. */
+  /** When a write was resolved, retries the pending writes to its upstream. */
   async function wakeAfter(resolved: Promise<OutboxPlace>): Promise<void> {
     wake((await resolved).upstream)
   }

@@ -10,11 +10,11 @@ import type { Quota } from '../context/quotas.ts'
 import { readPageSession, readSessionToken } from './sessions.ts'
 
 /**
- * How requests to a route are admitted, in addition to {@link Admission}. `page`, for static pages: a request of the
- * address, whose credentials are not looked at. A user who needs a key must reach the page to sign in, and a proxy may
- * have asked for a password of its own. `documents`: as `files`, for what users open in a browser, whose session
- * counts. `probe`: admits everyone and spends nothing, for health checks and metrics, which must answer during a flood.
- * `shared`: as `api`, and on a private node also for the holder of a share link; such a route calls {@link
+ * How requests to a route are admitted, in addition to {@link Admission}. `page`, for static pages: charges a request
+ * to the address, and ignores credentials, because a user without a key must reach the page to sign in, and because the
+ * credentials may be for a proxy. `documents`: as `files`, for documents that users open in a browser, so that its
+ * session counts. `probe`: admits everyone and charges nothing, for health checks and metrics, which must answer during
+ * a flood. `shared`: as `api`, but admits the holder of a share link on a private node; the route then calls {@link
  * requireShared}.
  */
 export type EntryAdmission = Admission | 'page' | 'documents' | 'probe' | 'shared'
@@ -26,7 +26,10 @@ interface Entrance {
   readonly needsKey: boolean
 }
 
-/** Finds the caller, and charges the request. Undefined on a node without limits if no key has to be looked up. */
+/**
+ * Finds the caller of a request, and charges the request. Returns undefined if neither needs to be awaited: on a node
+ * without limits, for a request whose key is not looked up.
+ */
 export function admitCall(
   node: NodeParts,
   call: Call,
@@ -48,7 +51,9 @@ export function admitCall(
   return countPage(node, call, admission)
 }
 
-/** `Basic` without user name and password, which containers/image (Skopeo, Podman) sends for guests. */
+/**
+ * The header `Basic` with an empty user name and password, which containers/image (Skopeo, Podman) sends for guests.
+ */
 const emptyBasic = /^Basic +Og== *$/i
 
 async function admitWithKey(
@@ -68,7 +73,9 @@ async function admitWithKey(
   await countRequest(node, call, admission)
 }
 
-/** The caller with an API key, or a guest with the token of a share link. Throws `unauthorized`. */
+/**
+ * The user of an API key, or a guest with the token of a share link. Throws `unauthorized` for an invalid key or token.
+ */
 async function findCaller(node: NodeParts, key: string | undefined): Promise<Caller> {
   if (key === undefined) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
   if (!key.startsWith('ssl_')) return node.registry.authenticate(key)
@@ -84,8 +91,8 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
 }
 
 /**
- * Admits a caller with a session. One whose session has expired counts as a guest: public content stays available, and
- * other content requires a key.
+ * Admits a caller with a session. A caller whose session has expired counts as a guest: public content stays available,
+ * and other content requires a key.
  */
 async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
   call.crossOrigin = false
@@ -110,9 +117,9 @@ async function admitWithShare(node: NodeParts, call: Call, token: string): Promi
 }
 
 /**
- * On a node that requires a key, the holder of a share link reads the shared skill only, also if others are public.
- * `read` is the skill that a request reads, by its full name. Throws the same `unauthorized` for skills that exist and
- * that do not.
+ * On a node that requires a key, lets the holder of a share link read only the shared skill, even if other skills are
+ * public. `read` is the full name of the skill that a request reads. Throws `unauthorized` for every other skill,
+ * whether it exists or not.
  */
 export async function requireShared(
   node: NodeParts,
@@ -125,7 +132,7 @@ export async function requireShared(
   }
 }
 
-/** Whether every caller is admitted, a page of another site too. */
+/** Whether every caller is admitted, even a page of another site. */
 export function admitsEveryone(admission: EntryAdmission): boolean {
   return admission === 'open-files' || admission === 'probe'
 }
@@ -140,7 +147,7 @@ function countRequest(node: NodeParts, call: Call, admission: EntryAdmission): P
   return countSpending(node, call, admission, spends)
 }
 
-/** Charges a request to the caller; without `spends` only reads the allowance. */
+/** Charges a request to the caller; if `spends` is false, only reads the allowance. */
 function countSpending(
   node: NodeParts,
   call: Call,
@@ -159,8 +166,8 @@ function countSpending(
 }
 
 /**
- * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost files
- * of the address once the page has spent its request.
+ * Charges the request of a caller without a key. A call that names a page of the dashboard is charged as files to the
+ * address, once the page has been charged as a request.
  */
 function countPage(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
   const isRead = (admission === 'api' || admission === 'guests') && call.method === 'GET'
@@ -180,7 +187,10 @@ async function countPageCall(node: NodeParts, call: Call, admission: EntryAdmiss
   await countSpending(node, call, admission, false)
 }
 
-/** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
+/**
+ * Throws `unauthorized` for a guest of a private node, unless the requested URL admits guests or is a credential
+ * itself.
+ */
 function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
   const letsGuestsIn = admitsEveryone(admission) || admission === 'guests' || admission === 'page'
   if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
@@ -193,14 +203,15 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
 }
 
 /**
- * Charges files to the download allowance of the address, which is separate from its requests. Throws `rate_limited`.
+ * Charges files to the download allowance of the client's address, which is separate from its allowance of requests.
+ * Throws `rate_limited`.
  */
 export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
   call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
   if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota)
 }
 
-/** Charges bytes to the download allowance of the address. Throws `rate_limited`. */
+/** Charges bytes to the download allowance of the client's address. Throws `rate_limited`. */
 export async function spendBytes(node: NodeParts, call: Call, bytes: number): Promise<void> {
   const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
   if (!quota.exceeded) return
@@ -214,8 +225,8 @@ export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
 }
 
 /**
- * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) where that is
- * allowed. Only such a password may be the token of a share link. Undefined for other texts.
+ * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) if the route has
+ * this scheme. Only such a password may be the token of a share link. Undefined for other texts.
  */
 function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): string | undefined {
   const bearer = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]

@@ -4,9 +4,9 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 
 /**
- * Decides whether pages of the request's `Origin` may read the response, and returns whether the caller has to send a
- * key. A browser can reach nodes behind a firewall, so a page of another site needs a key there. A node with a public
- * URL can be reached by everyone, so every page may read from it: `readMethods` are the methods that only read. Throws
+ * Decides whether a page of the request's `Origin` may read the response, and returns whether its request needs a key.
+ * A page of another site needs one, because a browser can reach nodes behind a firewall. Everyone can reach a node with
+ * a public URL, so every page may read from it without a key: `readMethods` are the methods that only read. Throws
  * `forbidden` for the preflight of a request that would be refused.
  */
 export function judgeOrigin(node: NodeParts, call: Call, readMethods: readonly string[]): boolean {
@@ -38,9 +38,9 @@ export function foreignPage(): RegistryError {
 }
 
 /**
- * Whether a page belongs to this node. The same host as in the request is not enough: any site can point its name to
- * the address of a machine behind a firewall (DNS rebinding). So the host must be an IP address, `localhost`, or the
- * one that the operator or a trusted proxy reports.
+ * Whether a page belongs to this node. That the page has the host of the request is not enough: any site can point its
+ * name to the address of a machine behind a firewall (DNS rebinding). So the host must be an IP address, `localhost`,
+ * or the host that the operator or a trusted proxy reports.
  */
 function isOwnOrigin(node: NodeParts, call: Call, origin: string): boolean {
   if (!URL.canParse(origin)) return false

@@ -7,7 +7,7 @@ import { replyOptions, replyProblem, toErrorHeaders, toRegistryError } from '../
 import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
-/** An error with additional headers, such as 405. */
+/** An error whose response has additional headers, such as `Allow` with 405. */
 class ErrorWithHeaders extends RegistryError {
   readonly headers: readonly Header[]
 
@@ -24,12 +24,12 @@ type ReplyErrorPage = (
   page: { readonly problem: { readonly reason: string; readonly headers: readonly Header[] } },
 ) => Promise<Response>
 
-/** How requests to an address are handled. */
+/** A route: how its requests are admitted and handled. */
 interface Entry {
   readonly admission: EntryAdmission
   /** The name of the endpoint in logs and metrics. Default: `unknown`. */
   readonly endpoint?: string
-  /** The allowed methods; others get 405. Default: all. */
+  /** The allowed methods; requests with other methods get 405. Default: all. */
   readonly methods?: readonly string[]
   /** The methods that only read. Default: GET and HEAD. */
   readonly readMethods?: readonly string[] | undefined
@@ -37,21 +37,21 @@ interface Entry {
   readonly crossOrigin?: boolean
   /** The abuse limits of the endpoint. */
   readonly allowances?: readonly AllowanceName[] | undefined
-  /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
+  /** Whether the URL itself is a credential, so that no key is needed and caches must not store the response. */
   readonly personal?: boolean
-  /** The scheme of `Authorization`. Default: `bearer`. */
+  /** The scheme of the `Authorization` header. Default: `bearer`. */
   readonly scheme?: GatewayRoute['scheme'] | undefined
   /** The form of errors. Default: problem documents. */
   readonly toFailure?: GatewayRoute['toFailure'] | undefined
-  /** Shows errors to browsers as a page. */
+  /** Shows errors to browsers as a page. Default: browsers get the same errors as programs. */
   readonly replyPage?: ReplyErrorPage | undefined
   work(call: Call): Response | Promise<Response>
 }
 
 /**
  * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
- * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that every
- * response has rate headers, a request id, a log line and metrics.
+ * responses. Every response to a valid request passes through such a handler, or is sent by `serveCached`, so that it
+ * has rate headers, a request id, a log line and metrics.
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
@@ -99,7 +99,7 @@ export async function replyThrown(
   return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
 }
 
-/** Whether a browser navigates to the address. */
+/** Whether the request is from a browser that opens a page, by its `Accept` header. */
 export function isForPeople(call: Call): boolean {
   return (call.method === 'GET' || call.method === 'HEAD') && (call.header('accept') ?? '').includes('text/html')
 }
@@ -110,7 +110,7 @@ export function finishCall(node: NodeParts, call: Call, status: number): void {
   try {
     node.log.answered(call, status)
   } catch (error) {
-    // A response that cannot be logged is not sent.
+    // The response to a request that cannot be logged is not sent.
     const res = call.request.runtime?.node?.res
     if (!res) throw error
     res.destroy(error as Error)
@@ -125,7 +125,7 @@ export function refuseCallMethod(call: Call, methods: readonly string[]): Respon
   throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
 }
 
-/** The abuse limit that was hit, in place of the plan's allowance. */
+/** The quota of the abuse limit that the caller reached, which the response shows in place of the plan's allowance. */
 function toAllowanceQuota(policy: AllowanceName, resetSeconds = 0): Quota {
   const { limit, windowSeconds } = allowances[policy]
   return { policy, limit, windowSeconds, remaining: 0, resetSeconds, exceeded: true }

@@ -6,9 +6,10 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 
 /**
- * The name of the session cookie over HTTPS. The `__Host-` prefix: only this exact host can set the cookie (RFC
- * 6265bis, section 4.1.3.2), so a neighbouring subdomain cannot sign visitors in. Browsers refuse that prefix below a
- * path, where the cookie must not be sent to the other programs of the host.
+ * The name of the session cookie over HTTPS. With the prefix `__Host-`, only this exact host can set the cookie (RFC
+ * 6265bis, section 4.1.3.2), so a neighbouring subdomain cannot sign visitors in. If the node is published below a
+ * path, the cookie is limited to this path so that other programs of the host do not receive it, and browsers then
+ * refuse `__Host-`.
  */
 export function toSecureCookieName(publicPath: string, name: CookieName = 'session'): string {
   return `${publicPath === '' ? '__Host-' : '__Secure-'}skillstead-${name}`
@@ -25,15 +26,15 @@ export function readSessionToken(node: NodeParts, call: Call): string | undefine
   return readCookie(node, call, 'session')
 }
 
-/** A cookie of the node; undefined without one. */
+/** The value of a cookie of the node; undefined if the request has no such cookie. */
 export function readCookie(node: NodeParts, call: Call, name: CookieName): string | undefined {
   return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call, name)] || undefined
 }
 
 /**
- * The session token of a browser that opens a page, which cannot send a header of its own. Only whether the page exists
- * or may be opened depends on it, so it counts only where the browser reports that its user, or a page of the node, opened the page: a
- * page of another site must not learn it.
+ * The session token of a browser that opens a page: such a request cannot have the custom header. The session decides
+ * only whether the page exists or may be opened, which a page of another site must not learn. So the cookie counts only
+ * if the browser reports that its user or a page of the node opened the page.
  */
 export function readPageSession(node: NodeParts, call: Call): string | undefined {
   const site = call.header('sec-fetch-site')
@@ -82,7 +83,10 @@ function isSecure(node: NodeParts, call: Call): boolean {
   return originOf(node, call)?.startsWith('https:') ?? false
 }
 
-/** Whether the browser reports a request from another site. Another host of the same domain counts as another site. */
+/**
+ * Whether the browser reports that a page of another site sent the request. Another host of the same domain counts as
+ * another site.
+ */
 function isForeign(node: NodeParts, call: Call): boolean {
   const site = call.header('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

@@ -6,9 +6,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Reads addresses of a request: its client, its proxies, and the URL that the client used. */
 export interface Addresses {
-  /** The nearest hop that is not a trusted proxy; rate limits and access to `/metrics` use it. */
+  /** The nearest hop that is not a trusted proxy. Rate limits and access to `/metrics` use its address. */
   clientOf(request: ServerRequest): string
-  /** `https://host` as reported by a trusted proxy; undefined without one. */
+  /** `https://host` as reported by a trusted proxy; undefined if no trusted proxy reports a host. */
   originOf(request: ServerRequest): string | undefined
   /** Whether an address belongs to a trusted proxy. */
   isProxy(address: string): boolean
@@ -51,7 +51,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     },
     isLoopback(request) {
       const client = clientOf(request)
-      // Without this check an untrusted proxy on this machine would make remote clients look local.
+      // A client that an untrusted proxy on this machine forwards would otherwise count as loopback.
       const handedOn = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
       if (handedOn && client === peerOf(request)) return false
       return parseIpAddress(client)?.range() === 'loopback'

@@ -14,7 +14,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
  */
 export class Call {
   readonly request: ServerRequest
-  /** The headers as parsed by Node, if available: a look-up of a missing header is fast. */
+  /** The headers as Node parsed them, if the request is from Node: they show quickly that a header is missing. */
   readonly #sent: IncomingHttpHeaders | undefined
   readonly method: string
   /**
@@ -25,9 +25,9 @@ export class Call {
   /** The name of the endpoint for logs and metrics; contains no text from the caller. */
   endpoint = 'unknown'
   caller: Caller = guest
-  /** Whether the response may contain data for this caller alone. */
+  /** Whether the response may contain data for this caller alone, so that caches must not store it. */
   personal = false
-  /** What the caller's reads of packages count as. */
+  /** The kind of client as which the caller's reads of packages are counted. */
   kind: ClientKind = 'api'
   quota: Quota | undefined = undefined
   /** The abuse limits of the endpoint. */
@@ -36,7 +36,7 @@ export class Call {
   crossOrigin = true
   /** The origin that may read the response: `*` for all. */
   allowedOrigin: string | undefined = undefined
-  /** The key of the response in the cache of public responses, if it was looked for there. */
+  /** The key of the response in the cache of public responses; set if the cache had no response for the request. */
   cacheKey: string | undefined = undefined
   /** The path and query as h3 routed them. Undefined if the request target is malformed. */
   url: URL | undefined = undefined

@@ -6,18 +6,18 @@ import type { Call } from './call.ts'
 /** Requests of one endpoint, method and status class. */
 interface Series {
   readonly labels: Readonly<Record<'endpoint' | 'method' | 'status', string>>
-  /** Number of requests since the last update of the counter. */
+  /** Number of requests since they were last added to the counter. */
   fresh: number
   observe(seconds: number): void
 }
 
-/** Metrics of the node in a Prometheus registry of its own, apart from those of an embedding program. */
+/** Metrics of the node. They are in their own Prometheus registry, apart from the metrics of an embedding program. */
 export class Metrics {
   readonly #own = new PromRegistry()
   readonly #registers = [this.#own]
   /**
-   * A look-up of labels takes longer than counting, so each of the few combinations of labels has its own counter: by
-   * endpoint and method, one for each class of status.
+   * The counters by endpoint and method, with one for each class of status. Each combination of labels has its own
+   * counter, because a look-up of labels takes longer than counting.
    */
   readonly #series = createSeriesTable(this.#registers)
   readonly #durations = new Histogram({
@@ -67,17 +67,17 @@ export class Metrics {
     this.#limited.inc()
   }
 
-  /** Counts a request that was refused because others were waiting. */
+  /** Counts a request that was refused because too many other requests were waiting. */
   shed(): void {
     this.#shed.inc()
   }
 
-  /** Number of requests refused by a rate limit. */
+  /** The number of requests that a rate limit refused. */
   async limitedTotal(): Promise<number> {
     return (await this.#limited.get()).values[0]?.value ?? 0
   }
 
-  /** Prometheus text, including the metrics of the skill registry. */
+  /** Prometheus text with the metrics of the node and of the skill registry. */
   async render(registry: Registry): Promise<string> {
     this.#inFlight.set(this.#running)
     const [ours, theirs] = await Promise.all([this.#own.metrics(), renderRegistryMetrics(registry)])
@@ -109,7 +109,7 @@ export class Metrics {
   }
 }
 
-/** The series by endpoint and method, with the counter that shows them. */
+/** Creates the table of series by endpoint and method, and the Prometheus counter that reports them. */
 function createSeriesTable(registers: PromRegistry[]): Map<string, Map<string, Series[]>> {
   const table = new Map<string, Map<string, Series[]>>()
   const requests = new Counter({
@@ -157,5 +157,5 @@ async function renderRegistryMetrics(registry: Registry): Promise<string> {
 
 const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** The method is text from the caller, so only known methods become labels. */
+/** The label for a method. It is text from the caller, so only known methods become labels. */
 const toMethodLabel = (method: string) => (knownMethods.has(method) ? method : 'other')

@@ -1,17 +1,20 @@
 import type { H3, H3Event } from 'h3'
 
-/** The routes of an app. */
+/** The routes of an app (H3). */
 export interface MountedRoutes {
-  /** Their patterns, such as `/skills/:name`. */
+  /** The patterns of the routes, such as `/skills/:name`. */
   readonly patterns: ReadonlySet<string>
   /** Whether a route other than {@link unknownRoute} answers `GET` of a path. */
   isServed(pathname: string): boolean
 }
 
-/** The route of `app.all('/**')`, which answers what no other route does. */
+/** The route of `app.all('/**')`, which answers requests that no other route answers. */
 export const unknownRoute = '/**'
 
-/** Lists the routes of an app. Call it after all routes are mounted. H3 documents no way to list or find them. */
+/**
+ * Lists the routes of an app. Call it after all routes are mounted. Uses undocumented members, because H3 documents no
+ * way to list or find routes.
+ */
 export function listMountedRoutes(app: H3): MountedRoutes {
   return {
     patterns: new Set(app['~routes'].map(({ route = '' }) => route)),

@@ -10,15 +10,17 @@ import type { RequestLog } from './request-log.ts'
 /** State shared by all requests; created once per node. */
 export interface NodeParts {
   readonly registry: Registry
-  /** The parts of the registry. */
+  /** The parts of the registry: its database, clock, caches and other services. */
   readonly context: OperatorContext
   readonly addresses: Addresses
   /** The origin of the node's own pages, if the operator configured it. */
   readonly publicOrigin: string | undefined
-  /** The path before the paths of links: empty, or such as `/skills` if a proxy publishes the node below it. */
+  /**
+   * The path before the paths of links: empty, or the path below which a proxy publishes the node, such as `/skills`.
+   */
   readonly publicPath: string
   readonly addressOf: AddressOf
-  /** Other origins whose pages may call without a key. */
+  /** Origins, other than the node's own, whose pages may call without a key. */
   readonly corsOrigins: ReadonlySet<string>
   readonly quotas: Quotas
   /** The pages of the dashboard that are being loaded. */
@@ -26,7 +28,7 @@ export interface NodeParts {
   /** The request bodies that are being received or processed. */
   readonly bodies: InFlight
   readonly metrics: Metrics
-  /** Throws `overloaded` while costly operations have to be refused. */
+  /** Throws `overloaded` while too many requests are waiting; called before costly operations. */
   readonly requireRoom: () => void
   readonly log: RequestLog
   readonly requireKey: boolean

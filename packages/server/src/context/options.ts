@@ -6,12 +6,12 @@ import type { PlanName } from '@skillstead/protocol'
 export const apiBase = '/api/v1'
 
 /**
- * Requests per minute: per address for callers without a key, per user at their plan's rate for others. `files` and
+ * Requests per minute: for callers without a key per address (`anonymous`), for users by their plan. `files` and
  * `mebibytes` limit the downloads of artifacts per minute and address.
  */
 export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibytes', number>>
 
-/** Files by their path below the served folder; each is read on first use. */
+/** Functions that read files, by the path of the file below the served folder; each file is read on first use. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
 /** How the operator presents the node: on its pages, and in previews of their links. */
@@ -30,19 +30,19 @@ export interface NodeOptions {
   readonly rates?: Partial<Rates> | 'off'
   /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
-  /** The public URL of the node, such as `https://skills.example.com` or, below a path, `https://example.com/skills`. */
+  /** The public URL of the node: `https://skills.example.com`, or with a path, such as `https://example.com/skills`. */
   readonly publicUrl?: string
   /** Origins whose pages may call without a key, such as `https://app.example.com`. Default: none. */
   readonly corsOrigins?: readonly string[]
-  /** Requires a key for everything but `/healthz` and `/readyz`. Default: false. */
+  /** Requires a key for all content. Guests can use health checks, the sign-in and the app's files. Default: false. */
   readonly requireKey?: boolean
   /** The protocols of other ecosystems that the node speaks. Default: all. */
   readonly gateways?: readonly GatewayName[]
   /** The sign-in by an identity provider, from `createSignIn` of `@skillstead/identity`. Default: by API key only. */
   readonly signIn?: { readonly label: string; readonly routes: Gateway } | undefined
   /**
-   * Loads the exchange of tokens of CI jobs, `createTokenExchange` of `@skillstead/identity`, at its first request. Default:
-   * the node exchanges none.
+   * Loads the exchange of tokens of CI jobs, from `createTokenExchange` of `@skillstead/identity`, at its first
+   * request. Default: the node exchanges no tokens.
    */
   readonly tokenExchange?: () => Promise<(host: GatewayHost, call: GatewayCall) => Promise<Answer>>
   /** The slug of the pack that installers find at the root of the node. Default: none. */
@@ -53,6 +53,6 @@ export interface NodeOptions {
   readonly logger?: Logger
   /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
-  /** The name, text and logo of the dashboard. `createNode` throws a TypeError for invalid ones. */
+  /** The name, text and logo of the dashboard. `createNode` throws a TypeError for an invalid value. */
   readonly site?: Site | undefined
 }

@@ -12,8 +12,8 @@ export interface PublicUrl {
 }
 
 /**
- * Parses the public URL of a node. Throws a TypeError for other text. The path becomes part of pages, cookies and
- * headers, and proxies decode escapes, so it consists of plain characters only.
+ * Parses the public URL of a node. Throws a TypeError for any other text. The path becomes part of pages, cookies and
+ * headers, and proxies decode escapes, so only plain characters are allowed in it.
  */
 export function parsePublicUrl(text: string): PublicUrl {
   const url = URL.parse(text)
@@ -40,9 +40,10 @@ function findUrlProblem({ protocol, username, password, pathname }: URL, text: s
 }
 
 /**
- * Returns the URL that the operator configured, that a trusted proxy reports, or that the caller used if it is an IP
- * address or `localhost`. Other host names are not trusted, and the socket's own address must not be disclosed. Without
- * a URL the links are paths, which cannot point to another host.
+ * Returns a function that finds the node's URL for a request: the URL that the operator configured, that a trusted
+ * proxy reports, or that the caller used if it is an IP address or `localhost`. Other host names are not trusted, and
+ * the socket's own address must not be disclosed. If the URL is unknown, links are paths, which cannot point to another
+ * host.
  */
 export function createAddressOf(publicUrl: PublicUrl | undefined, addresses: Addresses): AddressOf {
   if (publicUrl !== undefined) {

@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
-/** The time during which the calls of a page belong to its visit, in milliseconds: as long as an allowance lasts. */
+/** How long the calls of a page belong to its visit, in milliseconds: as long as the window of a rate limit. */
 const visitMs = 60_000
-/** The maximum number of calls of a visit: about as many as the largest page of the dashboard makes. */
+/**
+ * The maximum number of calls of a visit, about as many as the largest page of the dashboard makes. A call above it
+ * pays a request itself.
+ */
 const callsMax = 20
 /** The number of files that each call of a page costs, so that a program which pretends to be a page gains little. */
 export const pageCallFiles = 4
@@ -17,29 +20,29 @@ interface Visit {
 }
 
 /**
- * Remembers the pages of the dashboard that callers opened within the last minute on this node, so that a page counts
- * as one request for each 20 calls. The pages name themselves: the calls of a page cost files instead of requests, so
- * that a program which pretends to be a page has a limit, too.
+ * Remembers the pages of the dashboard that callers opened within the last minute on this node, so that a page costs
+ * one request for each 20 calls. A page names itself in its calls, so a program could pretend to be a page. So the
+ * calls of a page cost files instead of requests, which limits such a program, too.
  */
 export class PageVisits {
   readonly #now: () => number
   /** The calls of each page, by caller and page. */
   readonly #visits = new LRUCache<string, Visit>({ max: entriesMax })
-  /** The addresses whose last request loaded the document of a page. */
+  /** The time of the last request for the document of a page, by the client's address. */
   readonly #loaded = new LRUCache<string, number>({ max: entriesMax })
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Counts the document of a page, whose first calls then belong to it. */
+  /** Records that an address loaded the document of a page. The first calls of a page then belong to this request. */
   load(address: string): void {
     this.#loaded.set(address, this.#now())
   }
 
   /**
-   * Counts a call of a page and returns the payment of the page's request. Undefined for a call that has to pay a
-   * request itself. `id` is the name that the page gave itself.
+   * Counts a call of a page, and returns the payment of the request to which the call belongs. Undefined for a call
+   * that has to pay a request itself. `id` is the name that the page gave itself.
    */
   join(caller: string, address: string, id: string): Promise<void> | undefined {
     const visit = this.#visits.get(toKey(caller, id))
@@ -56,7 +59,10 @@ export class PageVisits {
     return paid
   }
 
-  /** Lets the next calls of a page join the call that pays a request. A refused request pays for none. */
+  /**
+   * Starts a visit with a call that pays a request, so that the next calls of the page belong to it. Ends the visit if
+   * the request is refused.
+   */
   open(caller: string, id: string, paid: Promise<void>): void {
     if (!idPattern.test(id)) return
     const key = toKey(caller, id)

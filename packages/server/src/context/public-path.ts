@@ -6,9 +6,9 @@ export type RemovePublicPath = (request: ServerRequest) => void
 
 /**
  * Returns a function for the requests of a node that a proxy publishes below a path, such as `/skills`. Some proxies
- * remove the path and others keep it, so the function removes it where it is: `/skills/docs` becomes `/docs`. Routes of
- * the node may begin with the same word. `/skills/alice/pdf` stays as it is: the node has this page, and nothing at
- * `/alice/pdf`. Undefined without a path.
+ * remove this path from requests and others keep it, so the function removes it from targets that have it:
+ * `/skills/docs` becomes `/docs`. A target that is a route of the node itself stays: with `/skills/alice/pdf`, the node
+ * has this page, and nothing at `/alice/pdf`. Undefined for a node without a path.
  */
 export function createRemovePublicPath(path: string, routes: MountedRoutes): RemovePublicPath | undefined {
   if (path === '') return undefined
@@ -24,7 +24,7 @@ export function createRemovePublicPath(path: string, routes: MountedRoutes): Rem
   return (request) => {
     const req = request.runtime?.node?.req
     if (req?.url !== undefined) req.url = toRest(req.url)
-    // h3 routes by this property.
+    // Without Node's request, h3 routes by the property `_url`.
     else Object.assign(request, { _url: new URL(toRest(request.url)) })
   }
 }
@@ -33,7 +33,10 @@ function toPathname(target: string): string {
   return /^[^?#]*/.exec(target)![0]
 }
 
-/** The first segment of a path, empty for the root; of a pattern only if it is not a parameter. */
+/**
+ * The first segment of a path, or of the pattern of a route. Empty for the root, and for a pattern that begins with a
+ * parameter.
+ */
 function toFirstWord(path: string): string {
   return /^\/([^/?#:*]*)/.exec(path)?.[1] ?? ''
 }

@@ -9,7 +9,8 @@ export interface QueueDelay {
 
 const tickMs = 20
 /**
- * With this delay, a request waits at most as long again for the requests in front of it: less than a second in all.
+ * Above this delay, costly operations are refused. A request waits up to twice this delay, because the requests in
+ * front of it take as long again: less than a second in all.
  */
 const delayMsMax = 400
 
@@ -26,8 +27,8 @@ export function measureQueueDelay(now: () => number = () => performance.now()): 
 }
 
 /**
- * Throws `overloaded` while requests wait too long. Costly operations are refused, so that cached responses, lists,
- * details, writes and health checks need not wait for them.
+ * Throws `overloaded` while requests wait too long. Called before costly operations, so that cached responses, lists,
+ * details, writes and health checks need not wait for such operations. `refused` counts the refusal.
  */
 export function requireShortQueue({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
   if (ms() <= delayMsMax) return

@@ -7,15 +7,15 @@ import type { NodeOptions, Rates } from './options.ts'
 
 const windowSeconds = 60
 const mebibyte = 1024 * 1024
-/** The value of the rate headers if there is no limit: the headers must always exist and be whole numbers. */
+/** The value of the rate headers on a node without limits: the headers must always exist and be whole numbers. */
 const unlimitedRequests = 1_000_000_000
-/** Number of allowances that all addresses beyond the maximum share. */
+/** Number of allowances that the addresses beyond the maximum share. */
 const sharedKeys = 1024
 /** Maximum number of addresses that have their own rate limit at a time; further addresses share limits. */
 const addressesMaxDefault = 100_000
 /**
- * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
- * database.
+ * The part of the rest of a shared allowance that a node leases at a time: one eighth. With 6,000 requests, one request
+ * in a hundred queries the database.
  */
 const leaseShare = 8
 
@@ -40,11 +40,12 @@ export interface Quotas {
   /** Reads the allowance without spending. */
   peek(caller: Caller, address: () => string): Quota | Promise<Quota>
   /**
-   * Spends files, by default one, of the download allowance of an address, which all its callers share: at most what a
-   * request leaves of a full allowance, so that each can succeed.
+   * Spends files (default: 1) of the download allowance of an address, which all its callers share. A count above the
+   * allowance is reduced: the request for the files costs 1 file, so at most the allowance less 1 is spent, and the
+   * request can succeed.
    */
   spendFile(address: () => string, count?: number): Quota | Promise<Quota>
-  /** Spends the bytes of a download of the allowance of an address. */
+  /** Spends the bytes of a download from the allowance of an address. */
   spendBytes(address: () => string, bytes: number): Quota | Promise<Quota>
 }
 
@@ -58,8 +59,8 @@ const unlimited: Quota = {
 }
 
 /**
- * Requests per minute, in fixed windows that start with the first request. Counted in memory, or across all nodes on
- * one database; while the database does not respond, each node counts for itself.
+ * Counts requests per minute, in fixed windows that start with the first request: in memory, or across all nodes on one
+ * database. While the database does not respond, each node counts for itself.
  */
 export function createQuotas(
   options: Pick<NodeOptions, 'rates'>,
@@ -145,15 +146,19 @@ function policyOf(caller: Caller): RequestPolicy {
   return caller.kind === 'user' ? caller.plan : 'anonymous'
 }
 
-/** Default: the plans' rates; for downloads enough for one run of an installer, which fetches hundreds of files. */
+/**
+ * The default rates: for requests those of the plans; for downloads enough for one run of an installer, which fetches
+ * hundreds of files.
+ */
 export function defaultRates(): Rates {
   const byPlan = toRecord(planNames, (name) => plans[name].requestsPerMinute)
   return { anonymous: guestRequestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 }
 }
 
 /**
- * During a flood from many addresses, each new address would add an entry for a minute. So only a limited number of new
- * addresses per window get their own allowance; the others share allowances, and no address loses its own.
+ * Returns a function that finds the key of an address in the limiter. During a flood from many addresses, each new
+ * address would add an entry for a minute. So only a limited number of new addresses per window get their own
+ * allowance; further new addresses share allowances, and no address loses its own.
  */
 function createAddressKeys(limiter: Limiter, addressesMax: number) {
   let windowEndsAtMs = 0

@@ -5,7 +5,7 @@ import type { Call } from './call.ts'
 /** The log of requests. It contains no bodies, keys, tokens, search texts or addresses, only the endpoint's name. */
 export interface RequestLog {
   answered(call: Call, status: number): void
-  /** An internal error of the node, with its cause, which callers do not see. */
+  /** Logs an internal error of the node, with its cause, which callers do not see. */
   failure(call: Call, error: RegistryError): void
 }
 

@@ -10,9 +10,9 @@ const nothing = new Uint8Array()
 const lingerMs = 2000
 
 /**
- * Reads the body of a request and counts its bytes on arrival; `Content-Length` is only used to refuse early. `hold` is
- * called with each chunk before it is stored, and may throw. Throws `payload_too_large`, and `invalid_request` when the
- * caller aborts.
+ * Reads the body of a request and counts its bytes on arrival; `Content-Length` is only used to refuse a large body
+ * early. `hold` is called with the size of each chunk before the chunk is stored, and may throw. Throws
+ * `payload_too_large`, and `invalid_request` when the caller aborts.
  */
 export async function readRequestBody(
   request: ServerRequest,
@@ -68,9 +68,9 @@ function readNodeBody(request: NodeRequest, bytesMax: number, hold: (bytes: numb
 }
 
 /**
- * Most clients read the response only after they have sent the body. If the connection closed earlier, they would see a
- * reset instead of the 413. So read and discard as many bytes as the largest endpoint accepts, for a short time, and
- * then close the connection.
+ * Reads and discards the rest of a refused body for a short time, up to the size that the largest endpoint accepts, and
+ * then closes the connection. Most clients read the response only after they have sent the body, and would see a reset
+ * instead of the 413 if the connection closed earlier.
  */
 function discardRest(request: Readable): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)

@@ -17,7 +17,7 @@ import { moveSession, readSessionToken, requireOwnPage } from '../admission/sess
 
 /**
  * Mounts the endpoint table: a route for every row, `HEAD` for every `GET`, and 405 or `OPTIONS` for other methods.
- * Mounts it a second time for names of skills with an unencoded slash.
+ * Mounts the table a second time for names of skills with an unencoded slash.
  */
 export function mountEndpoints(app: H3, node: NodeParts): void {
   mountPatterns(app, node, ({ pattern }) => pattern, takeParams)
@@ -67,7 +67,10 @@ function mountPatterns(
   }
 }
 
-/** What the page of a shared skill reads on a private node: nothing that names other skills or users who read it. */
+/**
+ * Endpoints that the page of a shared skill reads on a private node. None names other skills, or users who read the
+ * skill.
+ */
 const sharedReads: ReadonlySet<EndpointName> = new Set<EndpointName>([
   'getSkill',
   'getSkillMd',
@@ -96,8 +99,8 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         const input = toInput(call, route, payload)
         if (node.requireKey && sharedReads.has(name)) await requireShared(node, call, { skill: String(input['name']) })
         const options = toCallOptions(node, call, route, input)
-        // A response that the caller has cached is not a download. Whether the caller has it is known only when the
-        // entity tags can be compared.
+        // A response that the caller has cached is not a download. The entity tags show whether the caller has it, so
+        // the operation first runs without counting, and again with counting if the caller does not have the response.
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
         result = await permitted.run(context, input, first)
@@ -133,7 +136,7 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   const shareToken = call.header('x-share-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
   const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-  // Reads that do not count are limited by the request rate alone.
+  // Only calls that count or write need the address; other reads are limited by the request rate alone.
   const needsAddress = counts || route.endpoint.method !== 'GET'
   const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
@@ -145,15 +148,18 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
 }
 
 /**
- * The kind that a call counts as: `browser` if a browser opens the address, in whatever protocol, or a page of the
- * dashboard calls, because a person looks at the response; otherwise `kind`.
+ * The kind of client as which a call counts: `browser` if a browser opens the address, in whatever protocol, or a page
+ * of the dashboard calls, because a person looks at the response; otherwise `kind`.
  */
 export function toClientKind(call: Call, kind: ClientKind): ClientKind {
   const isSeen = call.header('sec-fetch-mode') === 'navigate' || call.header('x-skillstead-page') !== null
   return isSeen ? 'browser' : kind
 }
 
-/** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */
+/**
+ * The name of the calling program: the header `X-Skillstead-Client`, or the product of its User-Agent (RFC 9110,
+ * section 10.1.5).
+ */
 export function toClientName(call: Call): string | undefined {
   const named = call.header('x-skillstead-client')?.trim()
   if (named) return named

@@ -18,7 +18,7 @@ export async function withFreshness(port: UpstreamPort, call: Call, route: Route
   return { ...answer, headers: [...(answer.headers ?? []), ...(await readFreshness(port, read?.wanted))] }
 }
 
-/** The freshness headers of a skill, or of lists if no skill is given. Content of a given version is never stale. */
+/** The freshness headers of the skill `wanted`; if undefined, of lists. Content of a given version is never stale. */
 export async function readFreshness(port: UpstreamPort, wanted: WantedSkill | undefined): Promise<Header[]> {
   const freshness = await port.freshness(wanted?.name)
   if (!freshness) return []

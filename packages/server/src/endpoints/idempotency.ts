@@ -20,13 +20,16 @@ import type { Route } from './routes.ts'
 
 /** Secrets that are shown once and never stored: a replayed response omits them. */
 const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
-/** These tokens are not secret: an author publishes them to prove the ownership of a domain or account. */
+/**
+ * Endpoints whose tokens are not secret, so that a replayed response contains them: an author publishes such a token to
+ * prove the ownership of a domain or account.
+ */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
 type StoredAnswer = Exclude<IdempotentEnd, string>
 
 /**
- * The `Idempotency-Key` of a call; used for writing with `POST` and `PUT`, of signed-in callers only.
+ * The `Idempotency-Key` of a call. Undefined unless a signed-in caller sends it with a `POST` or `PUT` that writes.
  * Throws `invalid_request` for a key that is not 1 to 255 visible ASCII characters.
  */
 function readIdempotencyKey(call: Call, route: Route): string | undefined {
@@ -44,7 +47,7 @@ export function takesIdempotencyKey({ endpoint: { method, kind, reads } }: Route
   return (method === 'POST' || method === 'PUT') && !reads && kind !== 'content'
 }
 
-/** The first request with an `Idempotency-Key`, or the response to a later one. */
+/** A request with an `Idempotency-Key`: the first one runs, and a later one gets the response of the first. */
 interface Claim {
   /** The stored response of the first request. */
   readonly replayed?: Response
@@ -70,7 +73,7 @@ export async function claimKey(
   const store = async (end: IdempotentEnd) => {
     if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, end)
   }
-  // A repeated PUT stores the same content again, so its writes need no note.
+  // The writes of a PUT are not noted: a repeated PUT stores the same content again.
   const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
     context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
@@ -99,7 +102,10 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
     .digest('base64url')
 }
 
-/** Errors that a retry may avoid are not stored: an invalid key, the rate limit, and failures of the node. */
+/**
+ * What is stored under the key for an error. Errors that a retry may avoid are not stored: an invalid key, the rate
+ * limit, and failures of the node.
+ */
 function toIdempotentEnd(call: Call, thrown: unknown): IdempotentEnd {
   if (thrown instanceof SkillMoved) return 'refused'
   const error = toRegistryError(thrown)

@@ -22,11 +22,12 @@ const archiveTypes: Record<string, string> = {
   'application/x-gzip': 'application/gzip',
 }
 
-/** Reads the body of methods that have one. Throws `payload_too_large`, `overloaded` and `unsupported_media_type`. */
+/** Reads the body of a request. Throws `payload_too_large`, `overloaded` and `unsupported_media_type`. */
 export async function readPayload(call: Call, route: Route, { hold }: CallInFlight): Promise<Payload> {
   const contentType = mediaTypeOf(call.header('content-type'))
   const coding = call.header('content-encoding')?.toLowerCase() || 'identity'
-  // Refuse compressed bodies, which can be decompression bombs. Archives have their own limits.
+  // Refuse compressed bodies, which can be decompression bombs. Archives are compressed too, but have limits of their
+  // own.
   if (coding !== 'identity') {
     throw new RegistryError('unsupported_media_type', 'Send the body without a `Content-Encoding`.')
   }
@@ -61,7 +62,7 @@ export function toInput(call: Call, route: Route, payload: Payload | undefined):
   return input
 }
 
-/** The type without its parameters; a charset other than UTF-8 makes the type unsupported. */
+/** The media type without its parameters; `unknown` for a charset other than UTF-8, so that the body is refused. */
 function mediaTypeOf(header: string | null): string {
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(parameter)?.[1]).find(Boolean)
@@ -73,7 +74,7 @@ function takesArchive(route: Route, contentType: string): boolean {
   return route.endpoint.uploads?.includes(type) ?? false
 }
 
-/** Decodes a segment once: `%2F` becomes a slash, and `%252F` becomes the three characters `%2F`. */
+/** Decodes a segment of the path once: `%2F` becomes a slash, and `%252F` becomes the three characters `%2F`. */
 function decodeSegment(segment: string, name: string): string {
   if (!segment.includes('%')) return segment
   try {
@@ -83,7 +84,7 @@ function decodeSegment(segment: string, name: string): string {
   }
 }
 
-/** Unknown parameters are ignored; a known one must not be repeated. */
+/** Adds the query parameters to the input. Unknown parameters are ignored; a known parameter must not be repeated. */
 function addQuery(input: Fields, search: string, names: ReadonlySet<string>): void {
   const repeated = new Set<string>()
   for (const [name, value] of new URLSearchParams(search)) {
@@ -107,7 +108,10 @@ function parseObject(bytes: Uint8Array): Fields {
   return value
 }
 
-/** The path names the resource. A body that names another resource, or contains an archive field, is refused. */
+/**
+ * Adds the fields of the body to the input. The path names the resource: a body that names a resource, or contains an
+ * archive field, is refused.
+ */
 function addBody(input: Fields, body: Fields, route: Route): void {
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {

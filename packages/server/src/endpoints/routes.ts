@@ -10,13 +10,13 @@ export interface Route {
   /** The full pattern, such as `/api/v1/skills/:name`. */
   readonly pattern: string
   readonly pathNames: readonly string[]
-  /** The fields that are not in the path; all may be query parameters if the body is an archive. */
+  /** The fields that are not in the path. If the body is an archive, all of them may be query parameters. */
   readonly queryNames: ReadonlySet<string>
   /** The fields that may be query parameters of a request without an archive; the others must be in the JSON body. */
   readonly plainQueryNames: ReadonlySet<string>
   /** Whether a read with this input counts as a download of a skill. */
   counts(input: Readonly<Record<string, unknown>>): boolean
-  /** The part of a response that its entity tag covers. Default: all of it. */
+  /** Returns the part of a response that its entity tag covers. Default: the whole response. */
   readonly toTagged: ((body: never) => unknown) | undefined
 }
 
@@ -28,8 +28,8 @@ const counted: Partial<Record<EndpointName, Route['counts']>> = {
 }
 
 /**
- * The entity tag does not cover the download counter, which changes with each read. In place of the document the tag
- * covers the document's hash, because encoding 9 MiB twice would block the event loop for too long.
+ * The parts of responses that entity tags cover. The download counter is left out, because it changes with each read.
+ * The document is replaced by its hash, because encoding 9 MiB twice would block the event loop for too long.
  */
 const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
   loadSkill({ fullContent, ...loaded }: LoadedSkill) {
@@ -58,7 +58,10 @@ export const routes: readonly Route[] = keysOf(endpoints).map((name) => {
 
 const skillPattern = `${apiBase}/skills/:name`
 
-/** The pattern with an unencoded slash in the skill's name; undefined for routes without one. */
+/**
+ * The pattern for names of skills with an unencoded slash; undefined for a route that does not begin with the name of a
+ * skill.
+ */
 export function toSlashedPattern({ pattern }: Route): string | undefined {
   return pattern.startsWith(skillPattern) ? pattern.replace(':name', ':owner/:name') : undefined
 }
@@ -90,7 +93,7 @@ export function inputFields(endpoint: Endpoint): Readonly<Record<string, Endpoin
   return input.entries as Record<string, Endpoint['input']>
 }
 
-/** The same path with another skill name; the rest stays as the client sent it. */
+/** The path of a request with another skill name; the other segments stay as the client sent them. */
 export function renameInPath(route: Route, params: Record<string, string>, name: string): string {
   return route.pattern.replace(/(?:\*\*)?:([A-Za-z]+)/g, (_, parameter: string) =>
     parameter === 'name' ? encodeURIComponent(name) : (params[parameter] ?? ''),

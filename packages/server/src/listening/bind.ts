@@ -24,12 +24,13 @@ interface Place {
 const attemptsMax = 5
 
 /**
- * Listens with listhen. Departs from its documentation in what it does not offer:
+ * Listens with listhen, but not exactly as its documentation describes:
  * - the server gets its limits and an error listener as it begins to listen: Node starts the timer of its limits then,
  *   and an error without a listener would end the process if another process takes the port that listhen found free;
- * - its listener for each request, which tracks idle connections as Node does, is removed: it takes 8 % of a cached read;
- * - it does not report why a port cannot be used, so that Node itself is asked;
- * - a server with TLS is opened without it, because it passes on no time limit of the handshake.
+ * - listhen's listener for each request, which tracks idle connections as Node does, is removed: it takes 8 % of a
+ *   cached read;
+ * - if a port cannot be used, Node itself is asked for the reason, because listhen does not report it;
+ * - a server with TLS is opened without listhen, which has no option for the time limit of the handshake.
  */
 export async function bindServer(handle: RequestListener, place: Place): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +47,7 @@ export async function bindServer(handle: RequestListener, place: Place): Promise
 }
 
 async function listenOnce(handle: RequestListener, { host: hostname, port, limits }: Place): Promise<Server> {
-  // Load listhen on first use, so that programs that only embed `createNode` do not load it.
+  // Loaded on first use, so that programs that only embed `createNode` do not load listhen.
   const { listen } = await import('listhen')
   const beginning = tracingChannel<{ server: Server }>('net.server.listen').asyncStart
   const failed = Promise.withResolvers<never>()

@@ -7,14 +7,16 @@ import type { NodeOptions } from '../context/options.ts'
 import { createQuotas } from '../context/quotas.ts'
 import { quotaHeaders } from '../replies/replies.ts'
 
-/** The error response to data that is not a valid request. */
+/** The content of the error response to data that is not a valid request. */
 export interface Refusal {
   readonly code: ErrorCode
   readonly status: number
   readonly detail: string
 }
 
-/** Errors of Node's HTTP parser; all others are reported as a malformed request. */
+/**
+ * Responses to errors of Node's HTTP parser, by its error code; every other error is reported as a malformed request.
+ */
 const refusals: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: { code: 'invalid_request', status: 431, detail: 'The headers are too large.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
@@ -74,7 +76,8 @@ export function clientErrorHandler(refuse: Refuse) {
   return async function onClientError(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     for (let answering = answeringOn(socket); answering; answering = answeringOn(socket)) {
-      // The request with the invalid body gets the error response, unless its own response has begun.
+      // Do not wait for the response to the request with the invalid body: it gets the refusal, or the connection is
+      // closed if its own response has begun.
       if (!answering.req.complete && !answering.headersSent) break
       if (!answering.req.complete) return void socket.destroy()
       const answered = answering

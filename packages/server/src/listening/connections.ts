@@ -11,16 +11,19 @@ export interface ConnectionLimits {
   readonly requestMs: number
   /**
    * Time that an idle connection stays open, in milliseconds: longer than in most proxies (60 s), so that the proxy
-   * closes it.
+   * closes the connection first.
    */
   readonly idleMs: number
-  /** Time that a caller may take to receive a response, in addition to the time at the slowest accepted rate. */
+  /**
+   * Time that a caller may take to receive a response, in milliseconds, plus its size divided by the slowest accepted
+   * rate.
+   */
   readonly answerMs: number
-  /** The slowest accepted rate in bytes per second. */
+  /** The slowest accepted rate at which a caller receives a response, in bytes per second. */
   readonly answerBytesPerSecondMin: number
   readonly headerBytesMax: number
   readonly headersMax: number
-  /** Maximum number of open connections; further ones are closed at once. */
+  /** Maximum number of open connections; further connections are closed at once. */
   readonly connectionsMax: number
   /** Maximum number of connections per address, or per /64 of IPv6; trusted proxies are exempt. */
   readonly addressConnectionsMax: number
@@ -41,7 +44,7 @@ export const connectionLimits: ConnectionLimits = {
   headerBytesMax: 16 * 1024,
   headersMax: 200,
   connectionsMax: 16_384,
-  // Installers open a connection for each entry of an index at once.
+  // A high limit, because installers open a connection for each entry of an index at once.
   addressConnectionsMax: 5000,
   waitingBytesMax: 512 * 1024 * 1024,
 }
@@ -67,10 +70,10 @@ export function setTimeouts(server: Server, limits: ConnectionLimits): void {
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.ceil(Math.min(5000, headMs / 4)),
     maxHeaderSize: headerBytesMax,
-    // Node would silently drop headers above its limit; this node refuses the request instead.
+    // 0 is no limit: Node would silently drop headers above a limit, and the node refuses such a request itself.
     maxHeadersCount: 0,
     maxConnections: connectionsMax,
-    // Node would respond in its own format.
+    // Off, because Node would respond in its own format. The node checks `Host` itself.
     requireHostHeader: false,
   })
 }
@@ -84,8 +87,8 @@ export interface Guard {
 }
 
 /**
- * Enforces the limits that Node lacks: connections per address, and responses that callers do not read. `refuse` is
- * called with connections above the first limit before anything of them is read.
+ * Enforces the limits that Node lacks: connections per address, and responses that callers do not read. Without TLS,
+ * calls `refuse` with each connection beyond the limit of its address, before anything of it is read.
  */
 export function guardConnections(
   server: Server,
@@ -97,7 +100,8 @@ export function guardConnections(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   }
-  // With TLS, the unsent bytes are in the socket that encrypts them, and a refusal in plain text would be no answer.
+  // With TLS, the unsent bytes are in the socket that encrypts them, and a refused connection is closed without a
+  // response, which would be plain text.
   const isSecure = server instanceof TlsServer
   if (isSecure) server.on('secureConnection', track)
   const counts = new Map<string, number>()
@@ -166,7 +170,8 @@ function createSweep(sockets: ReadonlySet<Socket>, limits: ConnectionLimits, onG
       bytes += writableLength
       const known = waiting.get(socket)
       if (known?.bytesWritten === bytesWritten) continue
-      // Each response of a connection adds its own time; unused time is not saved up.
+      // Each new response of a connection extends the deadline by its own time; time that earlier responses did not use
+      // is not added.
       const latestMs = nowMs + answerMs + toMs(writableLength)
       const deadlineMs = known
         ? Math.min(latestMs, known.deadlineMs + toMs(bytesWritten - known.bytesWritten))

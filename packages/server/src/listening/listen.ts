@@ -18,7 +18,9 @@ export interface ListenOptions extends NodeOptions {
   readonly port?: number
   /** Default: `127.0.0.1`. */
   readonly host?: string
-  /** Serves HTTPS with this certificate; `publicUrl` is then required. Default: HTTP, for a proxy that has one. */
+  /**
+   * Serves HTTPS with this certificate; requires `publicUrl`. Default: HTTP, for use behind a proxy that serves HTTPS.
+   */
   readonly tls?: TlsCertificate | undefined
   /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10,000. */
   readonly graceMs?: number
@@ -31,15 +33,18 @@ export interface ListeningNode {
   /** The URL of the node, such as `http://127.0.0.1:7545`. */
   readonly url: string
   readonly port: number
-  /** Uses another certificate for new connections. Throws an Error if the node has none, or for an invalid one. */
+  /**
+   * Uses another certificate for new connections. Throws an Error if the node was opened without `tls`, or for an
+   * invalid certificate.
+   */
   setCertificate(tls: TlsCertificate): void
-  /** Refuses new requests, finishes those in progress, and closes all connections. The registry stays open. */
+  /** Refuses new requests, finishes the requests in progress, and closes all connections. The registry stays open. */
   close(): Promise<void>
 }
 
 /**
- * Serves a registry on a port. Throws an Error with a readable message when it cannot listen there, and a TypeError for
- * invalid options.
+ * Serves a registry on a port. Throws an Error with a readable message if it cannot listen on the port, and a TypeError
+ * for invalid options.
  *
  * @example
  * const node = await listenNode(registry, { port: 7545 })
@@ -58,7 +63,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     throw error
   })
   server.on('clientError', clientErrorHandler(refuse))
-  // Without these listeners Node would respond itself in another format, or not at all.
+  // Without these listeners Node would respond to `Expect` and `CONNECT` itself, in another format or not at all.
   server.on('checkExpectation', handle)
   server.on('connect', (_, socket) => void refuse(socket, noProxy))
   const guard = guardConnections(server, limits, {
@@ -108,12 +113,11 @@ const tooManyConnections: Refusal = {
 }
 
 /**
- * Closes idle connections at once, connections with a request after its response, and all others after the grace
- * period.
+ * Closes idle connections at once, busy connections after their response, and all that are left after the grace period.
  */
 function stopServer(server: Server, guard: Guard, graceMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server)
-  // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.
+  // Node counts a response as sent when it is written, and would cut off a client that is still receiving the response.
   server.closeIdleConnections = () => void (guard.isSending() || closeIdle())
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)

@@ -9,12 +9,12 @@ import { WholeResponse } from '../replies/replies.ts'
 const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
 const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 
-/** Answers a request; never throws. */
+/** Sends the response to a request; never throws. */
 export type Serve = (call: Call, res: ServerResponse) => void
 
 /**
- * Handles Node's requests by `serve`. Refuses requests that Node's parser accepts: too many headers, and a missing or
- * repeated `Host` (RFC 9112, section 3.2).
+ * Returns a listener for Node's requests, which calls `serve`. Refuses requests that Node's parser accepts, with too
+ * many headers, or with a missing or repeated `Host` (RFC 9112, section 3.2).
  */
 export function toRequestListener(
   { begin }: Pick<OpenedNode, 'begin'>,
@@ -42,8 +42,8 @@ export function serveRouted({ handle }: Pick<OpenedNode, 'handle'>): Serve {
 }
 
 /**
- * Sends a response. srvx writes the head, the body and an empty end separately; a complete response is sent here as one
- * write if it is short.
+ * Sends a response. srvx writes the head, the body and an empty end separately; here a short response with a complete
+ * body is sent in one write.
  */
 export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
   if (response instanceof WholeResponse) sendWhole(res, response)
@@ -59,7 +59,10 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0)
 }
 
-/** Above this size, copying the bytes into one text costs more than a second write. */
+/**
+ * Maximum size of a body that is sent in one write with the head, as a text. For a larger body, copying its bytes into
+ * a text costs more than a second write.
+ */
 export const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {

@@ -8,7 +8,10 @@ import { encodeJson, jsonType } from '../replies/encode-json.ts'
 import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from '../replies/replies.ts'
 import { sendResponse, textBytesMax, type Serve } from './node-listener.ts'
 
-/** Headers on which a response or its cost depends: a credential, a page of another site, a page of the dashboard. */
+/**
+ * Requests with one of these headers are not served from the cache, because the response or its cost depends on the
+ * header: a credential, a page of another site, or a page of the dashboard.
+ */
 const telling = [
   'authorization',
   'cookie',
@@ -22,10 +25,10 @@ const telling = [
 const keyPattern = /^[\w/-]+(?:%2[Ff][\w-]+)?$/
 
 /**
- * Serves cached public responses to guests, which are most of a node's requests, exactly as `next` does, but without its
- * router, promises and Response: that would cost a fifth of the throughput. The key of a response is the target of the
- * request: the first request for the target goes to `next`, whose operation caches the response under that key. Only
- * `getSkill` does.
+ * Serves cached public responses to guests, which are most of a node's responses, exactly as `next` does, but without
+ * the router, promises and Response of `next`, which would cost a fifth of the throughput. The key of a response is the
+ * target of the request. The first request for a target goes to `next`, whose operation caches the response under this
+ * key. Only the operation `getSkill` does this.
  */
 export function serveCached(node: NodeParts, next: Serve): Serve {
   const { answers, closing, traffic, upstreams } = node.context
@@ -51,7 +54,7 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
       finishCall(node, call, response.status)
       return sendResponse(res, response)
     }
-    // The skill may have changed while the allowance was awaited.
+    // The skill may have changed while the request was charged.
     return cached.isCached ? send(call, res, cached) : next(call, res)
   }
 
@@ -74,7 +77,8 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
 }
 
 /**
- * The response for the address of the node. Clients seldom reach a node by several addresses, so one address is cached.
+ * The response as bytes, for the URL at which the caller uses the node. It is stored for one URL, because clients
+ * seldom use several.
  */
 function prepareResponse(node: NodeParts, call: Call, cached: EncodedJson): PreparedResponse {
   const address = node.addressOf(call)

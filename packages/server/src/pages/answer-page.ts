@@ -8,25 +8,28 @@ import { readPageSession } from '../admission/sessions.ts'
 import { reply, toRegistryError } from '../replies/replies.ts'
 import { type PageRoute, type PageText, skill, type Subject } from './page-texts.ts'
 
-/** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
+/** Responds with a page of the app, in which the app then shows the content, or that the URL does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
 
 export interface PageWithText {
-  /** Default: none, as for a page that previews and search engines leave out. */
+  /** The text of the page for previews and search engines. Default: none, so that they leave out the page. */
   toText?(): PageText | undefined
-  /** JSON for the app, which then shows the page without a further request. */
+  /** JSON for the app, which then shows the page without another request. */
   toData?(): Promise<string>
-  /** What the text is made from, for which the page is written once. Default: the page is written each time. */
+  /**
+   * The object from which the text is made: the page is written once per object. Default: the page is written each
+   * time.
+   */
   readonly source?: object | undefined
-  /** The skill that the holder of a share link opens; such a page is for this caller only. */
+  /** The shared skill, if the caller opens a share link; caches must not store such a page. */
   readonly shared?: string
-  /** Why there is no page, with headers of its own. */
+  /** Why there is no page to show, with headers for the response. */
   readonly problem?: { readonly reason: string; readonly headers: readonly Header[] }
 }
 
 /**
- * Answers with a page of the app: 404 if its subject does not exist for the caller. The texts are those that guests may
- * read, so that previews show nothing private.
+ * Answers with a page of the app: 404 if its subject does not exist for the caller. The page contains only texts that
+ * guests may read, so that previews show nothing private.
  */
 export async function answerPage(
   node: NodeParts,
@@ -48,17 +51,17 @@ export async function answerPage(
     return replyPage(call, 200, node.requireKey ? undefined : plain)
   try {
     const read = { node, subject, input: subject.toInput(params, query) }
-    // The pages of a private node are all the same to guests, who sign in on them.
+    // All pages of a private node are the same for guests, who sign in on them.
     if (node.requireKey) return replyPage(call, (await seenByUser(read, call)) === false ? 404 : 200)
     const { status, body } = await readAs(read, guest)
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
       const toText = () => subject.toText?.(toValue(body))
-      // All tabs of a skill have the same page.
+      // All tabs of a skill have the same page, so that the data is for each of them.
       const data = subject === skill && { toData: () => readSkillData(read, toValue(body) as SkillDetails) }
       return replyPage(call, 200, { toText, source, ...data })
     }
-    // The list cannot be read now: the app shows why.
+    // The list cannot be read now: the response is the page without the list, and the app shows the reason.
     if (plain) return replyPage(call, 200, plain)
     const isSeen = status === 404 && (await seenByUser(read, call)) === true
     return replyPage(call, isSeen ? 200 : status)
@@ -69,7 +72,9 @@ export async function answerPage(
   }
 }
 
-/** Redirects a browser to a page of the node; programs may find something else at the address. */
+/**
+ * Redirects a browser to a page of the node. `Vary: Accept`, because programs may get another response at the same URL.
+ */
 export function replyRedirect(node: NodeParts, call: Call, status: 302 | 308, path: string): Response {
   const headers: Header[] = [
     ['location', node.publicPath + path],
@@ -85,8 +90,8 @@ interface SubjectRead {
 }
 
 /**
- * Reads the subject of a page by the endpoint's own rule. The status of a page that shows the reason itself, such as an
- * exhausted allowance, is 200.
+ * Reads the subject of a page by its endpoint, as the caller. Returns the status of the page: 404 also for invalid
+ * input, and the status of any other error.
  */
 async function readAs({ node, subject, input }: SubjectRead, caller: Caller) {
   try {
@@ -105,7 +110,7 @@ function toValue(body: unknown): unknown {
 
 const skillMdBytesMax = 64 * 1024
 
-/** What guests may read of a skill: its details, and SKILL.md if it is not large. */
+/** The data of a skill for its page, as guests may read it: its details, and SKILL.md if it is not large. */
 async function readSkillData({ node, input }: SubjectRead, details: SkillDetails): Promise<string> {
   const skillMd = details.files.find(({ path }) => path === 'SKILL.md')
   if (skillMd === undefined || skillMd.size > skillMdBytesMax) return JSON.stringify({ details, ...input })
@@ -127,15 +132,15 @@ async function seenByUser(read: SubjectRead, call: Call): Promise<boolean | unde
   try {
     return (await readAs(read, await read.node.registry.authenticateSession(token))).status !== 404
   } catch (error) {
-    // A session that has expired is that of a guest.
+    // A user whose session has expired counts as a guest.
     if (toRegistryError(error).status === 401) return undefined
     throw error
   }
 }
 
 /**
- * Answers with the page of a shared skill for the holder of its link, and 404 for every link that is invalid: the request
- * itself is what a guess costs.
+ * Answers with the page of a shared skill for the holder of its link, and with 404 for every invalid link. A guess of a
+ * link is limited by the request rate.
  */
 export async function answerSharedPage(node: NodeParts, call: Call, replyPage: ReplyPage): Promise<Response> {
   const { token = '' } = decodeParams(call)
@@ -152,7 +157,7 @@ export async function answerSharedPage(node: NodeParts, call: Call, replyPage: R
   return replyPage(call, 200, { toText: () => own, shared: fullName })
 }
 
-/** The decoded segments of the path; a segment that cannot be decoded names nothing. */
+/** The decoded segments of the path; a segment that cannot be decoded stays encoded, and so names nothing. */
 function decodeParams(call: Call): Record<string, string> {
   return Object.fromEntries(
     Object.entries(call.params ?? {}).map(([name, value]) => [name, attempt(() => decodeURIComponent(value)) ?? value]),

@@ -12,8 +12,8 @@ const characterWidth = 6.6
 const padding = 6
 
 /**
- * GET /badge/OWNER/NAME.svg: a picture with the latest version of a public skill and its verdict, for pages elsewhere.
- * Every caller gets what a guest sees. Throws `not_found`.
+ * Answers `GET /badge/OWNER/NAME.svg`: a picture with the latest version of a public skill and its verdict, for pages
+ * of other sites. Every caller gets the picture that a guest gets. Throws `not_found`.
  */
 export async function replyBadge(node: NodeParts, call: Call): Promise<Response> {
   const [, owner, name] = /^\/badge\/([a-z0-9-]+)\/([a-z0-9-]+)\.svg$/.exec(call.url?.pathname ?? '') ?? []

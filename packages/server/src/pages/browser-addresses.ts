@@ -1,8 +1,8 @@
 import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 
 /**
- * The page of an address that people type or paste into a browser, and where programs find something else: `/OWNER`,
- * `/OWNER/NAME` (also with `@VERSION`), and the addresses of git. Undefined for other paths. The page itself reports
+ * The page for a path that users type or paste into a browser, and that answers programs in another way: `/OWNER`,
+ * `/OWNER/NAME` (also with `@VERSION`), and the paths of git. Undefined for other paths. The page itself reports
  * whether the skill or user exists.
  */
 export function toBrowserPage(path: string): string | undefined {
@@ -26,7 +26,7 @@ function toPage(owner: string, skill: string | undefined): string | undefined {
   return `/skills/${owner}/${name}${version === undefined ? '' : `?version=${version}`}`
 }
 
-/** `pdf` of `pdf.git`. */
+/** The name of a repository: `pdf` of `pdf.git`. */
 function toRepository(segment: string): string | undefined {
   return /^(.+)\.git$/.exec(segment)?.[1]
 }

@@ -48,7 +48,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Number of pages that are kept, of some kilobytes each; that of a skill includes its SKILL.md. */
+/** Number of pages that are cached, of some kilobytes each; the page of a skill includes its SKILL.md. */
 const keptPagesMax = 100
 
 type Coding = 'br' | 'gzip' | 'identity'
@@ -58,7 +58,7 @@ interface Kept {
   readonly bytes: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
+/** Mounts the app: its page at every route, and its files. Returns the function that responds with the page. */
 export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, site: ShownSite): ReplyPage {
   const files = withReference(built)
   const keptFiles = new Map<string, Kept>()
@@ -85,7 +85,7 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     const contentType = contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     return replyKept(call, kept, { status: 200, contentType, cacheControl })
   }
-  // A page counts as one request, however many files it loads.
+  // The page costs one request; the files that it loads cost none.
   const mount = (
     path: string,
     admission: 'page' | 'files' | 'open-files',
@@ -117,18 +117,18 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
   for (const route of routes) mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
   mount('/sitemap.xml', 'files', createSitemap(node, routes), 'sitemap')
   mount('/assets/:file', 'open-files', (call) => {
-    // The file name contains a digest of its content.
+    // Cached forever, because the file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable')
   })
   mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache'))
-  // The documentation is the same on every node, so that a private one shows it to guests, too.
+  // The documentation is the same on every node, so a private node shows it to guests, too.
   mount('/docs/guides/**', 'open-files', (call) => {
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'no-cache')
   })
   const { logo } = site
   if (logo)
     mount('/site-logo', 'open-files', (call) => {
-      // An SVG that is opened by itself must not run scripts of its own.
+      // An SVG that a user opens by its own URL must not run scripts.
       const headers: Header[] = [['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"]]
       return Promise.resolve(reply(call, { status: 200, ...logo, cacheControl: 'public, max-age=3600', headers }))
     })

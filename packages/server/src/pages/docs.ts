@@ -14,9 +14,9 @@ interface Guide {
 }
 
 /**
- * The files of the dashboard with those of the API reference: `api.md` with the list of endpoints, a file for each
- * endpoint, and lists for the pages: the guides, the operations, and the passages that are searched. Each is made when
- * it is first read.
+ * The files of the dashboard, with additional files of the API reference: `api.md` with the list of endpoints, a file
+ * for each endpoint, and lists in JSON for the pages: the guides, the operations, and the passages that users search.
+ * Each file is made when it is first read.
  */
 export function withReference(files: StaticFiles): StaticFiles {
   const read = (name: string) => readGuide(files, name)
@@ -30,7 +30,7 @@ export function withReference(files: StaticFiles): StaticFiles {
   return new Map([...files, ...own.map(([path, make]) => [`${folder}/${path}`, () => Buffer.from(make())] as const)])
 }
 
-/** The pages of the documentation: its list, the guides and the endpoints. */
+/** The routes of the documentation: its list, the guides and the endpoints. */
 export function createDocsRoutes(files: StaticFiles): readonly PageRoute[] {
   const texts = new Map<string, () => PageText>()
   const add = (name: string, title: string, description: string) => {
@@ -71,7 +71,7 @@ function listOperationPassages() {
   })
 }
 
-/** The sections of the guides. `isSection`: it begins at a heading below the title. */
+/** The sections of the guides. `isSection`: whether the section begins at a heading below the title of the guide. */
 function listPassages(read: (name: string) => string) {
   return listGuides(read('README')).flatMap(({ name, group, title: guide }) =>
     divide(read(name)).map(({ level, heading, text }) => {

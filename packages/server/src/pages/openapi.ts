@@ -33,7 +33,7 @@ const rateHeaders = {
   ETag: { description: 'On `GET`; send it as `If-None-Match` to get 304.', schema: { type: 'string' } },
 }
 
-/** The headers about rate limits. */
+/** The names of the response headers about rate limits. */
 const limitHeaders = Object.keys(rateHeaders).filter((name) => /ratelimit/i.test(name))
 
 const cookieHeaders = {
@@ -86,7 +86,7 @@ export function toOpenApiPath(path: string): string {
   return path.replaceAll(/(?:\*\*)?:([A-Za-z]+)/g, '{$1}')
 }
 
-/** The success statuses of an endpoint, the usual one first. */
+/** The success statuses of an endpoint, the usual status first. */
 export function statusesOf({ status = 200 }: Endpoint): readonly number[] {
   return typeof status === 'number' ? [status] : status
 }
@@ -120,7 +120,8 @@ function toOperation(route: Route): Json {
 }
 
 /**
- * The description of an operation: facts without a field in OpenAPI, such as the required plan and the abuse limits.
+ * The description of an operation. It states facts for which OpenAPI has no field: the required plan and the abuse
+ * limits.
  */
 export function toOperationText({ plan, allowances: names = [] }: Endpoint): { readonly description?: string } {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
@@ -132,7 +133,7 @@ export function toOperationText({ plan, allowances: names = [] }: Endpoint): { r
   return sentences.length > 0 ? { description: sentences.join(' ') } : {}
 }
 
-/** Operations of agents, whose data is stored per agent. */
+/** Operations that agents perform, whose data is stored per agent. */
 const agentActions: ReadonlySet<EndpointName> = new Set([
   ...(['registerAgent', 'heartbeat', 'createAgentReview', 'markAgentReviewHelpful'] as const),
   ...(['publishSkill', 'track'] as const),
@@ -145,7 +146,7 @@ interface RequestHeader {
   isTaken(route: Route): boolean
 }
 
-/** Request headers that single operations read. */
+/** Request headers that only some operations read. */
 export const requestHeaders: readonly RequestHeader[] = [
   {
     name: 'Idempotency-Key',
@@ -175,7 +176,7 @@ function toHeaderParameter({ name, description, schema }: RequestHeader): Json {
   return { name, in: 'header', description, schema: { type: 'string', ...schema } }
 }
 
-/** The ways to authenticate, any of which is sufficient; `{}` means none. */
+/** The ways to authenticate, any of which is sufficient; `{}` means that no authentication is needed. */
 function toSecurity({ name, endpoint }: Route): Json[] {
   const ways: Json[] = [{ apiKey: [] }]
   if (endpoint.auth === 'none') ways.unshift({})

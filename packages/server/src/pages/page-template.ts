@@ -16,17 +16,17 @@ export interface PageParts {
   readonly address: string
   /** Undefined for a page without content of its own, which search engines leave out. */
   readonly text?: PageText | undefined
-  /** The skill that the holder of a share link opens. */
+  /** The shared skill, if the caller opens a share link. */
   readonly shared?: string | undefined
-  /** JSON for the app. */
+  /** JSON for the app, which then shows the page without another request. */
   readonly data?: string | undefined
-  /** Why there is no page. */
+  /** Why there is no page to show. */
   readonly problem?: string | undefined
 }
 
 /**
- * Returns a function that writes pages: the page of the app with a title, data for previews of links, and the essentials
- * for readers without JavaScript. A browser with JavaScript does not show these, so the app replaces nothing.
+ * Returns a function that writes pages: the page of the app with a title, data for previews of links, and a `noscript`
+ * element with the essentials for readers without JavaScript.
  */
 export function createPageTemplate(
   page: string,
@@ -40,7 +40,8 @@ export function createPageTemplate(
   const logo = site.logo && `${publicPath}/site-logo`
 
   function toHead({ address, text, shared }: PageParts): string {
-    // Previews of a share link in chats and mails must not show a private skill. The app sets the title itself.
+    // A page of a share link has a general title, because previews in chats and mails must not show a private skill.
+    // The app then sets the title of the skill.
     const shown = shared === undefined ? text : sharedText
     const title = shown ? `${shown.title} · ${site.name}` : site.name
     const description = shown?.description.trim() || site.text || defaultText
@@ -109,7 +110,7 @@ export function createPageTemplate(
     )
 }
 
-/** The data in an element that browsers do not run. Without `<`, data cannot end the element. */
+/** The data in a `script` element that browsers do not run. `<` is escaped, so that the data cannot end the element. */
 function toData({ data }: PageParts): string {
   if (data === undefined) return ''
   return `<script type="application/json" id="page-data">${data.replaceAll('<', '\\u003c')}</script>`

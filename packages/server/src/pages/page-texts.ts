@@ -1,13 +1,13 @@
 import { type EndpointName, type endpoints, type Output, type Pack, verdictWords } from '@skillstead/protocol'
 
-/** What a public page says without scripts: to readers, search engines and previews of links. All texts are untrusted. */
+/** The text of a public page for readers without JavaScript, search engines and previews of links. Untrusted. */
 export interface PageText {
   readonly title: string
   readonly description: string
   /** The path of the page below the node. */
   readonly path: string
   readonly facts?: readonly (readonly [term: string, text: string])[]
-  /** The command that installs the skill, after the address of the node is known. */
+  /** The part of the install command after the address of the node. */
   readonly install?: string
   readonly links?: readonly (readonly [path: string, title: string])[]
   /** The whole text of the page, as Markdown. */
@@ -20,7 +20,7 @@ export interface Subject {
   toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
   /** The text for an answer of the endpoint. Undefined for a page that previews and search engines leave out. */
   toText?(body: unknown): PageText
-  /** What the page of a list says while the list cannot be read. */
+  /** The text of the page of a list while the list cannot be read. */
   readonly plain?: PageText
 }
 
@@ -31,21 +31,21 @@ function toSubject<Name extends EndpointName>(
   toInput: Subject['toInput'],
   toText?: (body: Answer<Name>) => PageText,
 ): Subject {
-  // The endpoint answered with the body.
+  // The body is a response of this endpoint.
   return { endpoint, toInput, ...(toText && { toText: (body) => toText(body as Answer<Name>) }) }
 }
 
-/** A route of the app. Without a text and a subject it is a personal page, which search engines leave out. */
+/** A route of the app. A route without a text and a subject is for personal pages, which search engines leave out. */
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
-  /** The paths of the pages of the route for search engines. Default: that of the text. */
+  /** The paths of the route's pages for the sitemap. Default: the path of `text`. */
   readonly paths?: readonly string[]
   /** The text of a page that is the same on every node; undefined if there is no such page. */
   textOf?(params: Readonly<Record<string, string>>): PageText | undefined
-  /** What the last part of the path may be. Default: anything. */
+  /** The allowed values of the last parameter of the path. Default: any value. */
   readonly sections?: readonly string[]
-  /** Undefined if the address names no object. */
+  /** The object that the page is about; undefined if the URL names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }
 
@@ -61,7 +61,7 @@ const requests: PageText = { path: '/requests', title: 'Requests', description: 
 
 const mostListed = 50
 
-/** The lists whose pages link to what they list. */
+/** The lists whose pages link to the listed objects, by path. */
 const listed: Readonly<Record<string, (text: PageText) => Subject>> = {
   '/': (text) => toList(text, 'searchSkills', { sort: 'downloads' }, ({ skills }) => toSkillLinks(skills)),
   '/packs': (text) =>
@@ -88,13 +88,13 @@ function toList<Name extends EndpointName>(
   return { ...subject, plain: text }
 }
 
-/** The route of a page with a text, which also links to what it lists. */
+/** The route of a page with a fixed text. The page of a list also links to the listed objects. */
 function toRoute(text: PageText): PageRoute {
   const list = listed[text.path]?.(text)
   return { path: text.path, text, ...(list && { subjectOf: () => list }) }
 }
 
-/** The route of the first page. */
+/** The route of the page at `/`. */
 export function toHomeRoute(description = ''): PageRoute {
   const links = [...lists, requests].map(({ path, title }) => [path, title] as const)
   return toRoute({ path: '/', title: 'Find a skill for your agent', description, links })
@@ -113,7 +113,7 @@ const request = toSubject('getRequest', (_, query) => pick(query, 'id'), toReque
 const organisation = toSubject('getOrganisation', ({ name = '' }) => ({ organisation: name }))
 const takedown = toSubject('getDmca', ({ id = '' }) => ({ id }))
 
-/** The routes of the app, which loads their content itself. */
+/** The routes of the app, which loads the content of the pages itself. */
 export const pageRoutes: readonly PageRoute[] = [
   ...lists.map(toRoute),
   { path: '/skills/:owner/:name', subjectOf: () => skill },

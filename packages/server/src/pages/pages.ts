@@ -17,8 +17,8 @@ import { nothingHere, reply } from '../replies/replies.ts'
 type Work = (call: Call) => Response | Promise<Response>
 
 /**
- * Mounts the pages outside the API: the OpenAPI document, health checks, metrics and the dashboard. Returns the function that
- * serves the page of the dashboard, if there is one.
+ * Mounts the pages outside the API: the OpenAPI document, health checks, metrics and the dashboard. Returns the
+ * function that responds with a page of the dashboard; undefined on a node without a dashboard.
  */
 export function mountPages(
   app: H3,
@@ -67,8 +67,8 @@ async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
 }
 
 /**
- * Replies with robots.txt. It admits search engines to the public pages, and to the API, which the pages need to show
- * content.
+ * Replies with robots.txt. On a public node, it admits search engines to the public pages, and to the API, because the
+ * pages load their content from the API.
  */
 function replyRobots(node: NodeParts, call: Call): Response {
   const { requireKey, publicPath } = node
@@ -97,7 +97,10 @@ function replyPage(call: Call, { body, csp }: Page): Response {
   return reply(call, { status: 200, contentType, body, cacheControl: 'no-cache', headers })
 }
 
-/** Compare digests in constant time, so that not even the length of the token leaks. */
+/**
+ * Whether the request has the token for `/metrics`. Compares digests in constant time, so that not even the length of
+ * the token leaks.
+ */
 function holdsToken(call: Call, token: string | undefined): boolean {
   if (!token) return false
   return timingSafeEqual(digestToken(call.header('authorization') ?? ''), digestToken(`Bearer ${token}`))
@@ -107,7 +110,7 @@ function digestToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Caches the result for the last origin; the result is rebuilt only when a proxy reports another origin. */
+/** Returns `make` with a cache for the last origin: the result is made again only if the origin changes. */
 function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
   let kept: { origin: string; made: T } | undefined
   return (origin) => {

@@ -10,7 +10,7 @@ const exampleNode = 'https://skills.example.com'
 
 const answerCharactersMax = 4000
 
-/** The endpoints in Markdown, by group: a section of the guide to the API. */
+/** The endpoints in Markdown, by group, as a section of the guide to the API. */
 export function toEndpointList(): string {
   const groups = Object.entries(tagTexts).map(([tag, text]) => {
     const own = routes.filter(({ endpoint }) => endpoint.tag === tag)
@@ -46,7 +46,7 @@ export function toOperationMarkdown(route: Route): string {
     .join('\n\n')
 }
 
-/** What the documentation's pages search, and the fields of their forms. */
+/** The operations as the documentation's pages need them: for the search and for the fields of their forms. */
 export function listOperations() {
   return routes.map((route) => ({
     name: route.name,
@@ -57,7 +57,7 @@ export function listOperations() {
   }))
 }
 
-/** What a caller needs, as a sentence. */
+/** The key that a caller needs for an endpoint, as a sentence. */
 function toNeeds({ auth, scope = 'read' }: Endpoint): string {
   if (auth === 'none') return 'Works without a key.'
   const who = auth === 'admin' ? "an administrator's key" : 'a key'
@@ -98,18 +98,21 @@ function toLimits({ minimum, maximum, maxLength, default: initial }: JsonSchema)
   return limits.join('')
 }
 
-/** The answer as a type of TypeScript, without its innermost objects if it were too long to be highlighted. */
+/**
+ * The response as a TypeScript type. Leaves out the innermost objects if the type would be too long to be highlighted.
+ */
 function toAnswer({ output }: Endpoint): string {
   const schema = toOpenapiSchema(output, 'output')
   const shapes = [9, 4, 3, 2].map((depth) => toShape(schema, depth))
   return shapes.find((one) => one.length <= answerCharactersMax) ?? shapes.at(-1)!
 }
 
-/** A schema as a type of TypeScript. Objects below `depth` others are not shown. */
+/** A schema as a TypeScript type. Objects nested deeper than `depth` are left out. */
 function toShape(schema: JsonSchema, depth: number, indent = ''): string {
   const { type, properties, required = [], items, anyOf, enum: choices, const: only } = schema
   if (only !== undefined || choices) return (choices ?? [only]).map((one) => JSON.stringify(one)).join(' | ')
-  // Flags and numbers are also taken as text, from a query.
+  // The schema of a flag or number also accepts text, because it may be in the query: the type shows only the flag or
+  // number.
   const plain = anyOf?.find((one) => one.type === 'boolean')
   if (plain) return 'boolean'
   if (anyOf) return [...new Set(anyOf.map((one) => toShape(one, depth, indent)))].join(' | ')
@@ -126,7 +129,7 @@ function toShape(schema: JsonSchema, depth: number, indent = ''): string {
   return type === 'integer' ? 'number' : type === 'array' ? 'unknown[]' : (type ?? 'unknown')
 }
 
-/** The sample request as a command for a shell. */
+/** The sample request as a shell command with curl. */
 function toCurl(route: Route): string {
   const { endpoint, pathNames } = route
   const input = toSampleInput(route)

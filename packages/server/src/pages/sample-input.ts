@@ -2,7 +2,7 @@ import { hasBody, inputFields, type Route } from '../endpoints/routes.ts'
 import { isRequired } from './openapi.ts'
 import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 
-/** Values of the fields of these names in examples; of one endpoint, if its name is before the dot. */
+/** Values of fields in examples, by the name of the field; for only one endpoint, by `ENDPOINT.FIELD`. */
 const samples: Readonly<Record<string, unknown>> = {
   agentKey: 'claude-code:1',
   claimantName: 'Alice Example',
@@ -42,7 +42,7 @@ const samples: Readonly<Record<string, unknown>> = {
   version: '1.0.0',
 }
 
-/** A request for examples: the required fields, and one field of the body if none is required. */
+/** The input of a sample request: the required fields, and one field of the body if none is required. */
 export function toSampleInput({
   name: operation,
   endpoint,

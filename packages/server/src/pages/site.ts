@@ -7,16 +7,19 @@ const textCharactersMax = { name: 60, text: 300 }
 /** The site as pages show it. */
 export interface ShownSite {
   readonly name: string
-  /** The operator's text. */
+  /** The operator's sentence about the node. */
   readonly text?: string
-  /** The host of the identity provider by which people sign in. */
+  /** The host of the identity provider at which users sign in. */
   readonly signIn?: string
   /** Whether owners see which users installed their skills. */
   readonly recordsInstallers?: boolean
   readonly logo?: { readonly body: Uint8Array; readonly contentType: 'image/png' | 'image/svg+xml' }
 }
 
-/** Throws a TypeError for a text that is too long, and for a logo that is too large or neither SVG nor PNG. */
+/**
+ * The site as pages show it. Throws a TypeError for a name or text that is too long, and for a logo that is too large
+ * or neither SVG nor PNG.
+ */
 export function toShownSite({ name, text, logo }: Site = {}, signIn?: string): ShownSite {
   const own = toText(text, 'text')
   return {

@@ -9,12 +9,14 @@ import type { PageRoute } from './page-texts.ts'
 const addressesMax = 50_000
 const keptSeconds = 600
 
-/** The URL of the sitemap. Undefined for a private node, and where the operator did not set the public URL. */
+/** The URL of the sitemap. Undefined for a private node, and if the operator did not set the public URL. */
 export function toSitemapUrl({ requireKey, publicOrigin, publicPath }: NodeParts): string | undefined {
   return requireKey || publicOrigin === undefined ? undefined : `${publicOrigin}${publicPath}/sitemap.xml`
 }
 
-/** GET /sitemap.xml: the public pages, for search engines. It is written at most once in ten minutes. */
+/**
+ * Answers `GET /sitemap.xml`: the public pages, for search engines. The sitemap is written at most once in ten minutes.
+ */
 export function createSitemap(node: NodeParts, routes: readonly PageRoute[]): (call: Call) => Promise<Response> {
   let kept: { readonly until: number; readonly body: Promise<Buffer> } | undefined
   return async (call) => {

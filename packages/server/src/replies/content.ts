@@ -13,7 +13,7 @@ export function toContentHeaders({ contentType, etag, filename }: Content) {
   return { contentType, etag: etag && (etag.startsWith('"') ? etag : `"${etag}"`), headers: [csp, disposition] }
 }
 
-/** The last part of the name, in plain ASCII and in UTF-8 (RFC 6266, RFC 8187). */
+/** The `Content-Disposition` with the last part of the file name, in plain ASCII and in UTF-8 (RFC 6266, RFC 8187). */
 function toDisposition(kind: 'inline' | 'attachment', filename: string | undefined): string {
   const name = filename?.split(/[/\\]/).at(-1)?.replaceAll(/\p{C}/gu, '')
   if (!name) return kind

@@ -7,8 +7,8 @@ const member = '"avatarUrl":"'
 const ownPicture = `${member}${apiBase}/users/`
 
 /**
- * Encodes JSON with the node's address before the paths of users' pictures: responses are built and cached with paths.
- * The quotes of texts inside JSON are escaped, so only members match. An empty address changes nothing.
+ * Encodes JSON, and adds the node's address to the paths of users' pictures, because responses are built and cached
+ * with paths. The quotes of texts inside JSON are escaped, so only members match. An empty address changes nothing.
  */
 export function encodeJson(json: string, address: string): Buffer {
   if (address === '') return Buffer.from(json)

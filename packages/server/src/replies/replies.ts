@@ -8,8 +8,8 @@ import { matchesEtag, toEtag } from './etags.ts'
 import type { Quota } from '../context/quotas.ts'
 
 /**
- * A response with a complete body. Programs that mount a node use it like any other response; our listener sends it in
- * one write.
+ * A response with a complete body. Programs that mount a node use it like any other response; our listener sends a
+ * short one in one write.
  */
 export class WholeResponse extends FastResponse {
   readonly head: readonly Header[]
@@ -41,8 +41,8 @@ const preflight: readonly Header[] = [
 ]
 
 /**
- * Builds a complete response. Setting a header later costs a fifth of the throughput, and a native Response even more,
- * so all headers are collected before the one `FastResponse` is created.
+ * Builds a complete response. All headers are collected before the one `FastResponse` is created, because setting a
+ * header later costs a fifth of the throughput. A native Response costs even more.
  */
 export function reply(call: Call, answer: Answer): Response {
   const { status, body } = answer
@@ -74,7 +74,7 @@ export function contentHeaders(answer: Answer, etag: string | undefined): Header
   return headers
 }
 
-/** The headers for caches, which a response without its content has too (RFC 9110, section 15.4.5). */
+/** The headers for caches, which a 304 response has, too (RFC 9110, section 15.4.5). */
 export function cacheHeaders(
   { cacheControl = 'private, no-store', headers = [] }: Answer,
   etag: string | undefined,
@@ -89,7 +89,7 @@ export function etagOf({ etag, body }: Answer): string | undefined {
   return etag ?? (body instanceof Uint8Array ? toEtag(body) : undefined)
 }
 
-/** Whether the caller's cached copy has this entity tag. */
+/** Whether the caller's cached copy has this entity tag. False if there is no tag. */
 export function isKnownToCaller(call: Call, etag: string | undefined): boolean {
   const ifNoneMatch = etag && call.header('if-none-match')
   return Boolean(ifNoneMatch && matchesEtag(ifNoneMatch, etag))
@@ -114,14 +114,14 @@ export function replyProblem(
 }
 
 /**
- * The headers that say how the client signs in, and when it may try again. `own`: the headers that the response has
- * already.
+ * The headers that tell a client how to sign in, and when to try again. `own`: the headers that the response already
+ * has.
  */
 export function toErrorHeaders(
   { status, code, retryAfterSeconds }: RegistryError,
   own: readonly Header[] = [],
 ): Header[] {
-  // There is no `Retry-After`, because a retry does not help: the operator chose the offline mode.
+  // A response with `offline` has no `Retry-After`, because a retry does not help: the operator chose the offline mode.
   const passes = status === 503 && code !== 'offline'
   const retryAfter = retryAfterSeconds ?? (passes ? 5 : undefined)
   const headers: Header[] = retryAfter === undefined ? [] : [['retry-after', `${retryAfter}`]]
@@ -144,7 +144,7 @@ export function nothingHere(): RegistryError {
 
 /** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
 export function toRegistryError(thrown: unknown): RegistryError {
-  // Converts errors of the database too, which may be unavailable when the caller is looked up.
+  // Converts errors of the database as well, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && isResponseCode(error.code)) return error
   if (isRegistryError(error, 'read_only')) return new RegistryError('forbidden', error.message)
@@ -176,13 +176,16 @@ export function commonHeaders(call: Call): Header[] {
   return headers
 }
 
-/** The abuse limits of an endpoint, in addition to the limit that the other fields describe. */
+/** The `RateLimit-Policy` items of the endpoint's abuse limits, without the limit that the other fields describe. */
 function otherPolicies({ allowances: names, quota }: Call): string[] {
   const others = names.filter((name) => name !== quota!.policy)
   return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)
 }
 
-/** The reset as Unix time, and the two fields of draft-ietf-httpapi-ratelimit-headers (structured fields). */
+/**
+ * The values of `X-RateLimit-Reset`, as Unix time, and of the two fields of draft-ietf-httpapi-ratelimit-headers
+ * (structured fields).
+ */
 export function quotaHeaders(quota: Quota): [reset: string, policy: string, left: string] {
   const nowSeconds = Math.ceil(Date.now() / 1000)
   return [
