@@ -83,7 +83,7 @@ describeApi('accounts', (open) => {
       test.clock.set(startMs)
     })
 
-    it('has the time of its last use, to the minute', async () => {
+    it('shows when it was last used, to the minute', async () => {
       const { id, key } = await alice.api.createApiKey({ name: 'used' })
       await test.apiWithKey(key).getMe()
       await expect
@@ -92,7 +92,7 @@ describeApi('accounts', (open) => {
     })
 
     it.each(['', 'ssk_', 'ssk_short', `ssk_${'A'.repeat(38)}`, 'Bearer x', '\u{1F600}'])(
-      'is refused if it is wrong: %j',
+      'is refused with the error `unauthorized` if it is malformed: %j',
       async (key) => {
         const refused = await refusalOf(test.apiWithKey(key || 'x').getMe())
         expect(refused.code).toBe(key === '\u{1F600}' && test.transport === 'HTTP' ? refused.code : 'unauthorized')
@@ -249,7 +249,7 @@ describeApi('accounts', (open) => {
       }
     })
 
-    it('issue a key for a user without revoking the others', async () => {
+    it('issue a key for a user without revoking the user’s other keys', async () => {
       const user = await test.makeUser('locked-out')
       const issued = await test.admin.api.issueKey({ username: 'locked-out', expiresInDays: 1 })
       expect(issued).toMatchObject({ name: 'issued by an administrator', scopes: ['read', 'publish', 'manage'] })
@@ -321,7 +321,7 @@ describeApi('accounts', (open) => {
     expect((await fresh.admin.api.createUser({ username: 'chosen', plan: 'free' })).plan).toBe('free')
   })
 
-  it('two changes of a user at the same time undo nothing of each other', async () => {
+  it('two concurrent changes of the same user are both applied', async () => {
     const fresh = await open()
     // Without a transport the calls begin at the same moment.
     const { createUser, updateUser, listUsers } = localApi(fresh.registry, systemCaller)

@@ -5,7 +5,7 @@ import { refusalOf } from '../support/answers.ts'
 const hourMs = 60 * 60 * 1000
 const here = '203.0.113.1'
 
-describe('the hourly limit of an address', () => {
+describe('the hourly limit of an IP address', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -28,7 +28,7 @@ describe('the hourly limit of an address', () => {
     expect(refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 })
   })
 
-  it('is separate for each address, action and subject, and does not apply to the operator’s own code', async () => {
+  it('is separate for each address, action and subject, and does not apply to calls without an address', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 20; i++) await limits.take('vote', here, 'one')
     expect(await limits.take('vote', here, 'one')).toBe(false)

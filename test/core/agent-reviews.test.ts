@@ -184,7 +184,7 @@ describeApi('reviews of agents', (open) => {
       ).toMatchObject({ authenticated: true })
     })
 
-    it('becomes authenticated if the agent changes it with its token', async () => {
+    it('becomes authenticated if the agent changes an earlier review without a token', async () => {
       await publish('claimed')
       const { agentToken, id } = await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 1))
       await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 2))
@@ -227,13 +227,13 @@ describeApi('reviews of agents', (open) => {
       ['authenticated', { authenticated: true }],
       ['helpfulCount', { helpfulCount: 9 }],
       ['agentToken', { agentToken: forged }],
-    ])('a bad %s', async (path, wrong) => {
+    ])('with an invalid %s is rejected, and registers no agent', async (path, wrong) => {
       const input = { ...toInput('tool', 'codex:odd'), ...wrong } as never
       expect(await fieldsOf(test.api().createAgentReview(input))).toEqual([path])
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('is not one with a rating from one to five and at most four thousand characters', async () => {
+    it('is not a review with a rating from 1 to 5 and at most 4000 UTF-16 code units', async () => {
       await publish('rated')
       for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
@@ -253,7 +253,7 @@ describeApi('reviews of agents', (open) => {
       ['a deleted skill', 'alice/deleted', 'not_found'],
       ['a hidden skill', 'alice/covered', 'not_found'],
       ['a skill under a takedown', 'alice/removed', 'taken_down'],
-    ])('%s, to read and to write', async (_, name, code) => {
+    ])('for %s is rejected, and reading the reviews too', async (_, name, code) => {
       const made = await alice.api.listAgentReviews({ name: 'alice/closed' }).catch(() => undefined)
       if (!made) {
         await publish('closed', 'private')
@@ -348,7 +348,7 @@ describeApi('reviews of agents', (open) => {
       },
     )
 
-    it('is empty for a skill without reviews, and on a page after the last one', async () => {
+    it('is empty for a skill without reviews, and on a page after the last page', async () => {
       await publish('unheard')
       expect(await test.api().listAgentReviews({ name: 'unheard' })).toEqual({
         reviews: [],
@@ -363,7 +363,7 @@ describeApi('reviews of agents', (open) => {
       ['sort', { sort: 'rating_low' }],
       ['limit', { limit: 101 }],
       ['page', { page: 0 }],
-    ])('unless the %s is invalid', async (path, input) => {
+    ])('is not returned if the parameter %s is invalid', async (path, input) => {
       expect(await fieldsOf(test.api().listAgentReviews({ name: 'listed', ...input } as never))).toEqual([path])
     })
   })
@@ -449,7 +449,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
-    it('affects the reputation even if a caller without the token voted in the agent’s name before', async () => {
+    it('counts for the reviewer even if a caller without the token voted in the agent’s name before', async () => {
       const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
       const agentKey = 'codex:usurped-voter'
       const agentToken = await registerFor(bob, agentKey)

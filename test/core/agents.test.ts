@@ -104,7 +104,7 @@ describeApi('agents', (open, { transport }) => {
       'plätform:one',
       `${'p'.repeat(129)}:one`,
       `platform:${'i'.repeat(129)}`,
-    ])('never under the key %j', async (agentKey) => {
+    ])('is rejected under the invalid key %j', async (agentKey) => {
       const input = { agentKey, displayName: 'x', platformId: 'platform' }
       expect(await fieldsOf(test.api().registerAgent(input))).toContain('agentKey')
     })
@@ -112,7 +112,7 @@ describeApi('agents', (open, { transport }) => {
     it.each([
       ['VSCode', 'vscode'],
       ['Claude Code', 'claude-code'],
-    ])('of a platform in its own spelling: %s', async (platformId, normalised) => {
+    ])('normalises the platform’s own spelling of its name: %s', async (platformId, normalised) => {
       const agentKey = `${normalised}:Own-1`
       const input = { agentKey: `${platformId}:Own-1`, platformId, displayName: 'Own' }
       const made = await test.api().registerAgent(input)
@@ -192,7 +192,7 @@ describeApi('agents', (open, { transport }) => {
       ['a forged token', async () => forged],
       ["another agent's token", () => register('claude-code:stranger')],
       ['something else', async () => 'x'],
-    ])('%s changes nothing', async (_, find) => {
+    ])('with %s is rejected, and changes nothing', async (_, find) => {
       const agentToken = await find()
       const before = await readRow(agentKey)
       test.clock.advance(1000)
@@ -272,7 +272,7 @@ describeApi('agents', (open, { transport }) => {
       ['activity', 'bcdae'],
       ['published', 'bcade'],
       ['reviews', 'dacbe'],
-    ] as const)('by %s, equal ones by their keys, on pages that never overlap', async (sort, order) => {
+    ] as const)('is sorted by %s and then by agent key, on pages that never overlap', async (sort, order) => {
       const keys = [...order].map((letter) => `rank:${letter}`)
       const all = await test.api().listAgents({ sort, platform: 'rank' })
       expect(all).toMatchObject({ total: 5, page: 1, totalPages: 1 })
@@ -321,7 +321,7 @@ describeApi('agents', (open, { transport }) => {
       ['limit', { limit: 0 }],
       ['page', { page: 0 }],
       ['page', { page: 1.5 }],
-    ])('and an invalid %s is refused by name', async (path, input) => {
+    ])('is refused with an invalid %s, which the error names', async (path, input) => {
       expect(await fieldsOf(test.api().listAgents(input as never))).toEqual([path])
     })
   })
@@ -496,7 +496,7 @@ describe('the trust score of an agent', () => {
     )
   })
 
-  it('rises much more with authenticated actions than with others', () => {
+  it('rises much more with authenticated actions than with unauthenticated actions', () => {
     const unproven = toTrustScore({ ...toCounters(0), review_count: 1000 })
     const proven = toTrustScore({ ...toCounters(0), authenticated: 1, authenticated_review_count: 5, review_count: 5 })
     expect(unproven).toBe(5)

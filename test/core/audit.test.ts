@@ -35,7 +35,7 @@ describeApi('audit', (open) => {
       .map((line) => JSON.parse(line) as Entry)
   }
 
-  it('records who signed in, without the token', async () => {
+  it('records which user signed in, without the token', async () => {
     const [entry] = await list({ action: 'session.create' })
     expect(entry).toMatchObject({ actor: 'alice', subject: 'alice', data: { keyId: expect.any(String) } })
     expect(JSON.stringify(entry)).not.toMatch(/ss[sk]_/)
@@ -54,7 +54,7 @@ describeApi('audit', (open) => {
     expect(await exportLines(filters)).toHaveLength(count)
   })
 
-  it('is filtered by time: since includes its moment, until does not', async () => {
+  it('is filtered by time: `since` is inclusive, `until` is exclusive', async () => {
     const [second, first] = await list({ action: 'key.create' })
     const names = async (filters: object) => (await list({ action: 'key.create', ...filters })).map(({ id }) => id)
     expect(await names({ since: second!.at })).toEqual([second!.id])
@@ -66,7 +66,7 @@ describeApi('audit', (open) => {
       expect(await fieldsOf(test.admin.api.listAudit({ since })), since).toEqual(['since'])
   })
 
-  it('is exported oldest first, complete across pages, for administrators alone', async () => {
+  it('is exported oldest first, complete across pages, only for administrators', async () => {
     const { database } = partsOf(test.registry)
     await database.writer.write(async (trx) => {
       const rows = Array.from({ length: 1100 }, (_, i) => ({
@@ -93,7 +93,7 @@ describeApi('audit', (open) => {
     await expect.poll(async () => (await list({ action: 'key.use', subject: id })).length).toBe(1)
   })
 
-  describe('a follower', () => {
+  describe('a reader that follows the log', () => {
     it('reads every entry once, in the order of commits', async () => {
       const context = partsOf(test.registry)
       let position = await resumeAudit(context, auditStart)
@@ -109,7 +109,7 @@ describeApi('audit', (open) => {
       expect(await resumeAudit(context, 'end')).toEqual(position)
     })
 
-    it('continues by the id of its last entry where the database has other numbers', async () => {
+    it('finds its position by the id of its last entry if the entries have other numbers', async () => {
       const context = partsOf(test.registry)
       const [first, second] = await readAuditAfter(context, auditStart, 2)
       expect(await resumeAudit(context, first!.position)).toEqual(first!.position)
@@ -119,7 +119,7 @@ describeApi('audit', (open) => {
     })
   })
 
-  it('records the first use of a key, and no later one', async () => {
+  it('records the first use of a key, and no later use', async () => {
     const { id, key } = await alice.api.createApiKey({ name: 'three' })
     const uses = async () => (await list({ action: 'key.use', subject: id })).map(({ actor, data }) => [actor, data])
     expect(await uses()).toEqual([])

@@ -58,7 +58,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
         return importVersions(partsOf(test.registry), [version], systemCaller)
       },
     ],
-  ])('is stored again after it was missed, by publishing %s', async (_, repair) => {
+  ])('is stored again by publishing %s, once a read has noticed the loss', async (_, repair) => {
     const opened = await openWithSkill()
     const { test, bytes, digest, key, read, noticeLoss } = opened
     await s3.removeObject(key)
@@ -73,7 +73,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     expect(await findFault(test, { deep: true })).toBe('')
   })
 
-  it('is found by doctor --deep, also if it was altered, and replaced', async () => {
+  it('is found by doctor --deep if it was altered instead, and is replaced by the next publish', async () => {
     const { test, bytes, digest, key, publish, read } = await openWithSkill()
     await s3.writeObject(key, randomBytes(100))
     const found = await findFault(test, { deep: true })
@@ -97,7 +97,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     expect(await findFault(test)).toBe('')
   })
 
-  it('is none while the bucket fails, and stays lost after a dry run and while other content is published', async () => {
+  it('is not recorded as lost while the bucket fails, and stays lost after a dry run or a publish of other content', async () => {
     const { test, api, digest, key, publish, read, noticeLoss } = await openWithSkill()
     for (const [status, code] of [
       [500, 'InternalError'],
@@ -122,7 +122,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     await expect.poll(() => placeOf(test, digest)).toBe('bucket')
   })
 
-  it('costs no request: publishing known files sends none to the bucket', async () => {
+  it('is noticed only by reads: publishing known files sends no requests to the bucket', async () => {
     const { test, digest, publish } = await openWithSkill()
     const before = s3.requests.length
     await publish()

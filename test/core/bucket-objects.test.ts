@@ -24,7 +24,7 @@ const answerWith =
     return true
   }
 
-it('lists all pages, without objects that are not contents, and with those without a time as new', async () => {
+it('lists all pages, omits objects that are not contents, and treats objects without a time as new', async () => {
   const time = '<LastModified>2026-01-02T12:00:00.000Z</LastModified>'
   const pages = [
     `<ListBucketResult><IsTruncated>true</IsTruncated>${toItem(keyOf('a'), time)}${toItem('lists/a&amp;b', time)}${toItem(keyOf('b'), '')}</ListBucketResult>`,
@@ -66,7 +66,7 @@ it('reads parts, also from a service that ignores or misunderstands ranges', asy
   s3.setFault(undefined)
 })
 
-it('accepts no answer as an object or as a missing one that is neither', async () => {
+it('takes only a valid answer for an object, and only NoSuchKey for a missing object', async () => {
   const objects = open('answers')
   const get = () => objects.get(digestOf('a'))
   s3.setFault(failWith(404, 'NoSuchKey'))
@@ -86,7 +86,7 @@ it('accepts no answer as an object or as a missing one that is neither', async (
   s3.setFault(undefined)
 })
 
-it('asks AWS with the name of the bucket in the host, unless it has a dot, through the proxy', async () => {
+it('asks AWS through the proxy, with the bucket’s name in the host unless the name has a dot', async () => {
   const hosts: string[] = []
   const proxy = createServer().on('connect', ({ url }, socket) => {
     hosts.push(url!)

@@ -55,7 +55,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
   let prefixes = 0
   const takePrefix = () => `${dialect}/test-${(prefixes += 1)}`
 
-  it('has large files soon after a publish, and returns them everywhere', async () => {
+  it('receives large files soon after a publish, and every endpoint returns them', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix) })
     const alice = await test.makeUser('alice')
@@ -106,7 +106,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(await bytesOf(await alice.api.getFile({ name: 'tea', path: 'large.bin' }))).toEqual(bytes)
   })
 
-  it('receives nothing of publishes that are refused', async () => {
+  it('receives no files of publishes that are refused, quarantined or dry runs', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), scanPolicy: { dangerous: 'quarantine' } })
     const alice = await test.makeUser('alice')
@@ -129,7 +129,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(s3.requests.slice(requests).filter((request) => request.startsWith('PUT'))).toHaveLength(1)
   })
 
-  it('never has a SKILL.md: searches and loads do not depend on it', async () => {
+  it('never has a SKILL.md, so that searches and loads do not depend on the bucket', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), onError: () => {} })
     const alice = await test.makeUser('alice')
@@ -203,7 +203,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(s3.requests.length, 'the last contents are cached').toBe(before)
   })
 
-  it('never returns other bytes than those of the digest', async () => {
+  it('never serves bytes that do not match the digest', async () => {
     const prefix = takePrefix()
     const options = { blobs: s3.toOptions(prefix), onError: () => {} }
     const test = await open(options)
@@ -230,7 +230,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(contents!.detail).toMatch(/The bucket s3:\/\/skills\/\S+ (?:has other bytes|lacks the object)/)
   })
 
-  it('stores no row without an object if an upload fails midway', async () => {
+  it('has an object for every file recorded as moved, even if an upload fails midway', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), works: false })
     const alice = await test.makeUser('alice')
@@ -275,7 +275,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(await s3.readObject(`${prefix}/registry`)).toEqual(origin)
   })
 
-  it('removes only old objects without a row, and moves none meanwhile', async () => {
+  it('loses only old unused objects in a garbage collection, and receives no files meanwhile', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), works: false })
     test.clock.set(Date.now())
@@ -318,7 +318,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect((await placesOf(test)).get(stored.digest)).toEqual({ place: 'bucket', stored: 0 })
   })
 
-  it('is in an export, which needs no bucket afterwards', async () => {
+  it('is needed for an export, but not for the registry that imports the export', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix) })
     const alice = await test.makeUser('alice')
@@ -335,7 +335,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     await copy.close()
   })
 
-  it('is needed to open a registry that has files in it', async () => {
+  it('is needed to open a registry whose files are in the bucket', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix) })
     const alice = await test.makeUser('alice')
@@ -380,7 +380,7 @@ it('a bucket that never answers does not keep a registry from closing', async ()
 })
 
 describe('the options of a bucket', () => {
-  it('are refused if they name none', async () => {
+  it('are refused if the URL, the endpoint or a credential is not valid', async () => {
     const urls = ['', 'skills', 'https://skills', 's3://', 's3://a', 's3://UPPER', 's3://skills/../x', 's3://skills//x']
     for (const url of [...urls, 's3://skills/a b', 's3://user:secret@skills', 's3://skills/x?y', 's3://skills/<key>'])
       await expect(openRegistry({ path: ':memory:', blobs: s3.toOptions('', { url }) }), url).rejects.toThrow(
@@ -394,7 +394,7 @@ describe('the options of a bucket', () => {
     }
   })
 
-  it('with wrong credentials are named with advice, without a secret', async () => {
+  it('with wrong credentials cause an error with advice, without a secret', async () => {
     const blobs = s3.toOptions('wrong', { secretAccessKey: 'another-secret', sessionToken: 'a-token' })
     const registry = await openRegistry({ path: ':memory:', blobs, works: false })
     const error = await moveToBucket(partsOf(registry))

@@ -25,7 +25,7 @@ describeApi('the verdict on what a version changes', (open) => {
 
   const changeOf = async (name: string, version: string) => (await test.api().getVersion({ name, version })).change
 
-  it('is in the response, the details, the versions and the comparison, alongside that on the content', async () => {
+  it('is in the publish response, the details, the versions and the comparison, alongside the verdict on the content', async () => {
     const first = await publish(alice, 'tea', '1.0.0')
     expect([first.version.change, first.skill.change]).toEqual([null, null])
     const { version, skill, warnings } = await publish(alice, 'tea', '1.0.1', theft)
@@ -70,7 +70,7 @@ describeApi('the verdict on what a version changes', (open) => {
     expect(await changeOf('late', '1.0.7')).toMatchObject({ since: '1.0.6', verdict: 'safe' })
   })
 
-  it('is not hidden by publishing it first under a lower number', async () => {
+  it('is not hidden by publishing the change first under a lower version number', async () => {
     await publish(alice, 'below', '1.0.0')
     test.clock.advance(1000)
     const { version } = await publish(alice, 'below', '0.9.0', theft)
@@ -112,7 +112,7 @@ describeDatabases('the scan policy', (open) => {
     await publish(alice, 'tea', '1.0.1', 'Serve it warm.')
   })
 
-  it('quarantines a version for what it changes, and shows that to administrators', async () => {
+  it('quarantines a version whose change is rated caution, and shows the change to administrators', async () => {
     const test = await open({ scanPolicy: { caution: 'quarantine' } })
     const alice = await test.makeUser('alice')
     await publish(alice, 'tea', '1.0.0')
@@ -129,7 +129,7 @@ describeDatabases('the scan policy', (open) => {
 })
 
 describeDatabases('versions that were stored before changes were judged', (open) => {
-  it('have no verdict until a rescan has read them', async () => {
+  it('have no verdict on their change until a rescan has read them', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await publish(alice, 'tea', '1.0.0')
@@ -142,7 +142,7 @@ describeDatabases('versions that were stored before changes were judged', (open)
     expect((await test.api().getSkill({ name: 'tea' })).change).toEqual(change)
   })
 
-  it('are read when a version follows, so that the policy applies', async () => {
+  it('are read when the next version is published, so that the scan policy applies', async () => {
     const test = await open({ scanPolicy: { caution: 'refuse' } })
     const alice = await test.makeUser('alice')
     await publish(alice, 'tea', '1.0.0')
@@ -150,7 +150,7 @@ describeDatabases('versions that were stored before changes were judged', (open)
     await expect(publish(alice, 'tea', '1.0.1', theft)).rejects.toMatchObject({ code: 'invalid_skill' })
   })
 
-  it('are compared by what they access if their content is missing or their findings are those of other rules', async () => {
+  it('are compared by their access if their content is missing and their findings come from other rules', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { database } = partsOf(test.registry)

@@ -44,7 +44,7 @@ async function failOnceAt(test: TestRegistry, at: number): Promise<number[]> {
 }
 
 describeDatabases('a clock that jumps', (open, dialect) => {
-  it('far ahead deletes no data before it was steady for an hour', async () => {
+  it('far ahead causes no deletion of data before the clock was steady for an hour', async () => {
     const test = await open()
     const { read, writer } = partsOf(test.registry).database
     const alice = await test.makeUser('alice')
@@ -152,7 +152,7 @@ describeDatabases('a clock that jumps', (open, dialect) => {
   })
 
   // On SQLite all processes have the same clock.
-  it.skipIf(dialect === 'SQLite')('back on one node leaves the leases, retries and delays of others', async () => {
+  it.skipIf(dialect === 'SQLite')('back on one node keeps leases, retries and delays of other nodes', async () => {
     const test = await open({ clock: createClock(Date.now()) })
     const { outbox, database } = partsOf(test.registry)
     const running = outboxOf('running')
@@ -203,7 +203,7 @@ describeDatabases('a clock that jumps', (open, dialect) => {
     expect(await dueInMs(test, withDeadlines)).toEqual([decadeMs + hourMs])
   })
 
-  it('back does not stop the time of last use of keys', async () => {
+  it('back does not prevent later updates of the time of last use of keys', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { key, id } = await alice.api.createApiKey({ name: 'ci' })

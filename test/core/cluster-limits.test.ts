@@ -141,7 +141,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(await downloads()).toBe(1)
   })
 
-  it('applies to each node separately while the database fails, and a metric counts those requests', async () => {
+  it('applies to each node separately while the database fails, and a metric counts the requests of that time', async () => {
     const registry = await openRegistry({ ...place.location, onError: () => {} })
     const node = await listenNode(registry, { port: 0, rates: { anonymous: 5 } })
     onTestFinished(async () => {

@@ -91,7 +91,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
   })
 
-  it('is found from both skills if a small body is part of a large body', async () => {
+  it('is listed for either skill if a small body is part of a large body', async () => {
     await publish(alice, 'small', text(10_000, 100))
     await publish(bob, 'large', `${text(20_000, 3000)} ${text(10_000, 100)} ${text(30_000, 3000)}`)
     expect(await matchesOf('large')).toMatchObject([
@@ -192,7 +192,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await codeOf(test.api().getSimilarity({ name: 'bob/yanked' }))).toBe('not_found')
   })
 
-  it('is found under the new name of a skill that was transferred', async () => {
+  it('is listed under the new name of a skill that was transferred', async () => {
     await publish(alice, 'moving', text(90_000, 80))
     await publish(bob, 'moving-copy', text(90_000, 80))
     await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'bob' })
@@ -223,7 +223,7 @@ describeApi('a publish that resembles', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('secret', { body: text(1000, 100) }), visibility: 'private' })
     await alice.api.publishSkill({ skillMd: skillMd('inside', { body: text(2000, 100) }), visibility: 'internal' })
   })
-  it("another user's skill gets a warning with name and share, and succeeds", async () => {
+  it('another user’s skill gets a warning with the skill’s name and the shared part, and succeeds', async () => {
     const [message, ...more] = await warningsOf(bob, 'half', `${text(0, 52)} ${text(5000, 40)}`)
     expect(message).toContain('alice/original@1.0.0')
     expect(message).toContain('55 %')
@@ -249,7 +249,7 @@ describeApi('a publish that resembles', (open) => {
     expect(await warningsOf(bob, 'forked', `${text(0, 100)} and more`)).toEqual([])
   })
 
-  it('a later copy of its own text gets no warning', async () => {
+  it('a later copy of the same owner’s text gets no warning', async () => {
     test.clock.advance(1000)
     expect(await warningsOf(alice, 'original', `${text(0, 100)} one more word`)).toEqual([])
   })

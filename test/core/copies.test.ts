@@ -168,7 +168,7 @@ describeApi('reports of copies', (open) => {
     expect(await codeOf(carol.api.reportCopy(input))).toBe('not_found')
   })
 
-  it('are limited to one open report per user and pair of skills', async () => {
+  it('are limited to one open report for each user and pair of skills', async () => {
     const user = await test.makeUser()
     const input = { name: 'copied', originalSkillId: 'original', evidence: 'x' }
     const settled = await Promise.allSettled([user.api.reportCopy(input), user.api.reportCopy(input)])
@@ -218,7 +218,7 @@ describeApi('reports of copies', (open) => {
       expect(copyReports).toContainEqual({ ...decided, ...names })
     })
 
-    it('with one of two states, and only if the report exists', async () => {
+    it('only with a status other than open, and only if the report exists', async () => {
       const bad = test.admin.api.decideCopyReport({ id: 'nothing', status: 'open' as 'confirmed' })
       expect(await fieldsOf(bad)).toEqual(['status'])
       expect(await codeOf(test.admin.api.decideCopyReport({ id: 'nothing', status: 'confirmed' }))).toBe('not_found')

@@ -55,13 +55,13 @@ describe('the patch of a file', () => {
     expect(diff('a', '\n'.repeat(10_002))).toMatchObject({ binary: false, diff: null, omitted: 'too large' })
   })
 
-  it('is correct, but not the shortest, for two texts with little in common', () => {
+  it('is correct, but not the shortest possible, for two texts with little in common', () => {
     const { diff: patch } = diff(many('a'), many('b'))
     expect(applyPatch(many('a'), patch!, { autoConvertLineEndings: false })).toBe(many('b'))
     expect(diff(undefined, many('a')).diff!.split('\n').length).toBeGreaterThan(9000)
   })
 
-  it('turns any text into any other text when it is applied', () => {
+  it('turns the old text into the new text when it is applied, for any two texts', () => {
     const line = fc.oneof(
       fc.constantFrom('', 'a', 'b', '--- a', '+++ b', '@@ -1 +1 @@', '\\ No newline', '\r', '\ufeff', '\u2028'),
       fc.string({ unit: 'grapheme' }),

@@ -50,7 +50,7 @@ describeApi('the access of a version', (open) => {
     expect(versions.map(({ widens }) => widens?.since)).toEqual(['1.0.1', '1.0.0', undefined])
   })
 
-  it('includes the servers of its mcp.json, and those that a version adds', async () => {
+  it('includes the servers of its mcp.json, and marks the servers that the version adds', async () => {
     const $schema = 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json'
     const tickets = { type: 'stdio', command: './bin/server' }
     const publishWith = (version: string, mcpServers: object) => {
@@ -131,7 +131,7 @@ describeApi('the access of a version', (open) => {
       )
     })
 
-    it('with a mark if the update is a patch', async () => {
+    it('with a mark if the update is a patch release', async () => {
       await publish(alice, 'patched', '1.0.0', 'git push')
       await publish(alice, 'patched', '1.0.1', 'git push', 'jq .')
       const [patched] = await beat(test, ['patched', '1.0.0'])
@@ -206,7 +206,7 @@ describeApi('the difference between two versions', (open) => {
     expect(found.security.from).toEqual({ score, verdict })
   })
 
-  it('is reversed if it is requested from the later to the earlier version', async () => {
+  it('is reversed if it is requested from the later version to the earlier one', async () => {
     const found = await diff('1.0.1', '1.0.0')
     expect(found.access).toEqual({ added: nothing, removed: curl })
     expect(found.files[0]!.diff).toContain(`\n-${callTea}\n`)

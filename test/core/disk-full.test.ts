@@ -219,7 +219,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
 })
 
 describeMatrix('a database without space', (open, { dialect }) => {
-  it.runIf(dialect === 'PostgreSQL')('refuses writes, and tells clients when to retry', async () => {
+  it.runIf(dialect === 'PostgreSQL')('refuses writes with 503 and the time after which clients may retry', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('stored') })

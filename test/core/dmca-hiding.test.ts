@@ -151,14 +151,14 @@ describeApi('a skill under a takedown', (open) => {
   }
 
   describe('answers 451', () => {
-    it.each(Object.entries(reads))('to everyone who reads it: %s', async (_, read) => {
+    it.each(Object.entries(reads))('to everyone who reads the skill: %s', async (_, read) => {
       for (const name of names) {
         for (const api of [test.api(), bob.api, alice.api, test.admin.api])
           expect(await codeOf(read(api, name)), name).toBe('taken_down')
       }
     })
 
-    it('also for a request for one version whose response was cached before', async () => {
+    it('to a request for a single version, even if the response was cached before the takedown', async () => {
       for (const name of names) {
         expect(await codeOf(test.api().getSkill({ name, version: '1.0.0' }))).toBe('taken_down')
         expect(await codeOf(test.api().getSkillMd({ name, version: '1.0.0' }))).toBe('taken_down')
@@ -169,15 +169,15 @@ describeApi('a skill under a takedown', (open) => {
       }
     })
 
-    it.each(Object.entries(actions))('to everyone who acts on it: %s', async (_, act) => {
+    it.each(Object.entries(actions))('to everyone who acts on the skill: %s', async (_, act) => {
       for (const api of [bob.api, alice.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it.each(Object.entries(ownerActions))('also to its owner: %s', async (_, act) => {
+    it.each(Object.entries(ownerActions))('to the actions of an owner, even from the owner: %s', async (_, act) => {
       for (const api of [alice.api, bob.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it('to publishers, and does not free its name', async () => {
+    it('to its publishers, and keeps its short name from other skills', async () => {
       const text = skillMd('rose', { body: 'Third.' })
       expect(await codeOf(alice.api.publishSkill({ skillMd: text }))).toBe('taken_down')
       expect(await codeOf(alice.api.publishSkill({ skillMd: text, dryRun: true }))).toBe('taken_down')
@@ -190,7 +190,7 @@ describeApi('a skill under a takedown', (open) => {
       await carol.api.deleteSkill({ name: 'carol/rose' })
     })
 
-    it('for a blob, unless another skill contains the same bytes', async () => {
+    it('to a request for a blob, unless another skill contains the same bytes', async () => {
       expect(await codeOf(test.api().getBlob({ digest: digests.own }))).toBe('taken_down')
       expect((await bytesOf(await test.api().getBlob({ digest: digests.shared }))).toString()).toBe(
         'Everyone has this text.',
@@ -209,7 +209,7 @@ describeApi('a skill under a takedown', (open) => {
     })
   })
 
-  it('is in no list, and is not named as the source of its fork', async () => {
+  it('is in no list, and is not named as the source of a fork', async () => {
     expect(before).toMatchObject({
       found: ['rose', 'rose-fork', 'tulip'],
       packed: ['rose', 'tulip'],
@@ -303,7 +303,7 @@ describeApi('a takedown', (open) => {
   }
   const readHead = async () => (await test.api().getFeed({ limit: 1 })).head
 
-  it('that is only submitted, reviewed or rejected does not change the skill', async () => {
+  it('that is only requested, under review or rejected does not change the skill', async () => {
     await publish(alice, 'asked')
     const before = await test.api().getSkill({ name: 'asked' })
     const since = await readHead()
@@ -369,7 +369,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
   })
 
-  it('and a decision of an administrator to hide the skill do not affect each other', async () => {
+  it('and a moderator’s decision to hide the skill end independently of each other', async () => {
     await publish(alice, 'both')
     await test.admin.api.moderateSkill({ name: 'both', state: 'hidden', reason: 'Spam.' })
     // A user who may still see it may still claim it.

@@ -131,7 +131,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ['signature', { signature: '' }],
       ['originalUrl', { originalUrl: 'javascript:alert(1)' }],
       ['status', { status: 'removed' }],
-    ])('not with an invalid %s, which is named', async (field, wrong) => {
+    ])('not with an invalid %s, which the error names', async (field, wrong) => {
       await publish(alice, 'refused')
       const before = (await test.admin.api.listDmca()).total
       expect(await fieldsOf(test.api().submitDmca({ skillName: 'refused', ...notice, ...wrong } as never))).toEqual([
@@ -154,7 +154,7 @@ describeApi('takedown cases', (open, { transport }) => {
       })
     })
 
-    it('also about a skill that is already taken down, by any of its names', async () => {
+    it('even about a skill that is already taken down, by any of its names', async () => {
       const { name } = await makeFresh('removed')
       for (const skillName of [name, `alice/${name}`])
         expect((await test.api().submitDmca({ skillName, ...notice })).skill!.fullName).toBe(`alice/${name}`)
@@ -175,7 +175,7 @@ describeApi('takedown cases', (open, { transport }) => {
       await test.api().submitCounterNotice({ id: made.id, ...counterNotice })
     })
 
-    it('by everyone as a status and dates only', async () => {
+    it('by everyone, but only with their status and dates', async () => {
       for (const api of [test.api(), alice.api, bob.api]) {
         const shown = await api.getDmca({ id: made.id })
         expect(Object.keys(shown).toSorted()).toEqual(['history', 'id', 'status', 'submittedAt'])
@@ -188,7 +188,7 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('in full with the case token and by administrators', async () => {
+    it('in full by administrators and by the holder of the case token', async () => {
       for (const api of [test.apiWith({ caseToken: made.caseToken }), test.admin.api]) {
         const shown = await api.getDmca({ id: made.id })
         expect(shown).toMatchObject({ status: 'removed', notice, skill: { fullName: /alice/ } })
@@ -201,7 +201,7 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('neither with a wrong token, nor with an unknown id, which returns not_found', async () => {
+    it('not in full with a wrong token, and an unknown id returns not_found', async () => {
       const other = await makeFresh('submitted')
       for (const caseToken of ['x', `sct_${'A'.repeat(43)}`, other.caseToken]) {
         expect(await codeOf(test.apiWith({ caseToken }).getDmca({ id: made.id }))).toBe('forbidden')
@@ -322,7 +322,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('removed')
     })
 
-    it('neither if the id is unknown, nor if the status is unknown', async () => {
+    it('neither with an unknown id, nor with an unknown status', async () => {
       expect(await codeOf(test.admin.api.updateDmca({ id: 'x', status: 'removed' }))).toBe('not_found')
       const { id } = await makeFresh('submitted')
       expect(await fieldsOf(test.admin.api.updateDmca({ id, status: 'gone' } as never))).toEqual(['status'])
@@ -459,7 +459,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('with an expired deadline', () => {
-    it('end on time, and everyone can read the skill again', async () => {
+    it('end at the deadline, and everyone can read the skill again', async () => {
       const { id, name } = await makeFresh('counter_noticed')
       const until = Date.parse((await test.api().getDmca({ id })).counterNoticeUntil!)
       test.clock.set(until - 1)
@@ -517,7 +517,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('about one skill', () => {
-    it('hide the skill while at least one of the cases requires it', async () => {
+    it('hide the skill while at least one of the cases is a takedown in force', async () => {
       await publish(alice, 'twice')
       const first = await makeCase(test, 'twice', alice, 'removed')
       const second = await makeCase(test, 'twice', alice, 'removed')

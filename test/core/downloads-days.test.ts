@@ -24,7 +24,7 @@ describeApi('downloads per day', (open) => {
     await partsOf(test.registry).telemetry.flush()
   }
 
-  it('are listed for every requested day, also for days without downloads', async () => {
+  it('are listed for every requested day, even for days without downloads', async () => {
     await use(2, 1)
     test.clock.advance(2 * dayMs)
     await use(1, 3)

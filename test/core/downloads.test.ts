@@ -16,7 +16,7 @@ describeApi('downloads', (open, { transport }) => {
 
   const publish = (name: string) => alice.api.publishSkill({ skillMd: skillMd(name) })
 
-  it('of SKILL.md and the archive are counted and shown in lists, except those by the owner', async () => {
+  it('of SKILL.md and the archive are counted and shown in lists, except downloads by the owner', async () => {
     await publish('counted')
     await test.api().getSkillMd({ name: 'counted' })
     await bob.api.getArchive({ name: 'counted' })

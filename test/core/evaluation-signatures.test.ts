@@ -18,7 +18,7 @@ describeApi('a signed result of an evaluation', (open) => {
     await publish(alice, 'tea', '1.1.0')
   })
 
-  it('is listed with its key, and summarized and logged with it', async () => {
+  it('is listed, summarized and logged with the key that signed it', async () => {
     const given = await toSigned(bob!, of, { signer, result: result({ transcripts: `sha256:${'a'.repeat(64)}` }) })
     const signedBy = { publicKey, fingerprint }
     expect(await post(bob!, of.name, of.version, given)).toMatchObject({ ...given, signedBy })
@@ -33,7 +33,7 @@ describeApi('a signed result of an evaluation', (open) => {
     expect(logged.map(({ data }) => data['result'])).toEqual([given, JSON.parse(JSON.stringify(other))])
   })
 
-  it('is one even if the node writes its time in another form', async () => {
+  it('is still valid if the node writes its time in another format', async () => {
     const named = { ...of, name: 'alice/cake' }
     const { signature } = await toSigned(bob!, named, { signer, result: result() })
     const given = result({ ranAt: ranAt(0).replace('.000Z', 'Z'), signature: signature! })
@@ -92,7 +92,7 @@ describeApi('a signed result of an evaluation', (open) => {
     ['an escape sequence in the frame', toArmor('\u001b[2J')],
     ['a text that is too long', toArmor('QUFB\n'.repeat(250).trim())],
     ['a list', [signer.sign('')]],
-  ])('is refused with %s for a signature', async (_, signature) => {
+  ])('is refused if its signature is %s', async (_, signature) => {
     const call = post(bob!, later.name, later.version, { ...given, signature: signature as string })
     expect(await fieldsOf(call)).toEqual(['signature'])
   })

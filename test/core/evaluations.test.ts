@@ -66,7 +66,7 @@ describeApi('results of evaluations', (open) => {
     expect(entry!.data).not.toHaveProperty('identity')
   })
 
-  it('have one voice per user and version: a later one replaces an earlier one', async () => {
+  it('count once per user and version: a user’s later result replaces the earlier result', async () => {
     await publish(alice!, 'voices', '1.0.0')
     const of = { name: 'voices', version: '1.0.0' }
     await post(bob!, of.name, of.version, passed(10, { ranAt: ranAt(5) }))
@@ -143,13 +143,13 @@ describeDatabases('results of evaluations', (open) => {
     return { test, alice: alice!, bob: bob!, carol: carol!, dora: dora! }
   }
 
-  it('posted at the same time all count', async () => {
+  it('are all counted if several users post at the same time', async () => {
     const { test, alice, bob, carol } = await openTool(['1.0.0'])
     await Promise.all([alice, bob, carol].map((user) => post(user, 'tool', '1.0.0')))
     expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ voices: 3, byOwner: 1 })
   })
 
-  it('mark a version that does worse than the one before, by the same users', async () => {
+  it('mark a version that does worse than the previous version in results of the same users', async () => {
     const { test, alice, bob } = await openTool(['1.0.0', '1.1.0', '1.2.0', '1.3.0'])
     await post(alice, 'tool', '1.3.0', passed(50))
     expect(await changeOf(test, '1.3.0')).toEqual(none)
@@ -166,7 +166,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await changeOf(test, '1.3.0')).toEqual(['1.1.0', 1, 'same'])
   })
 
-  it('of fewer than three other users, or of different ones, compare nothing', async () => {
+  it('compare two versions only if at least three users other than the owner have results for both', async () => {
     const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0'])
     await post(dora, 'tool', '1.0.0', passed(100))
     await postBoth(bob, 100, 0)
@@ -185,7 +185,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'same'])
   })
 
-  it('are accepted if only an old result of many has their model', async () => {
+  it('are accepted if only the oldest of a thousand results for the previous version has the same model', async () => {
     const { test, alice, bob } = await openTool(['1.0.0', '1.1.0'])
     await post(bob, 'tool', '1.0.0', passed(90, { model: 'model-z' }))
     await partsOf(test.registry).database.writer.write(async (trx) => {
@@ -247,7 +247,7 @@ describeDatabases('results of evaluations', (open) => {
     await expectCompared('worse')
   })
 
-  it('of few runs or few cases widen the intervals of those of many', async () => {
+  it('of few runs or few cases widen the interval of the effect', async () => {
     const test = await open()
     const [alice, bob, carol] = [await test.makeUser('alice'), await test.makeUser('bob'), await test.makeUser('carol')]
     await publish(alice, 'tool', '1.0.0')
@@ -264,7 +264,7 @@ describeDatabases('results of evaluations', (open) => {
     expect((await test.api().getSkill({ name: 'repeated' })).evaluations!.withSkill).toMatchObject({ low: round(low) })
   })
 
-  it('warn an agent, before it updates, that the latest version does worse', async () => {
+  it('warn an agent before an update that the latest version does worse', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     for (const name of ['tool', 'other']) for (const version of ['1.0.0', '1.1.0']) await publish(alice, name, version)
@@ -297,7 +297,7 @@ describeDatabases('results of evaluations', (open) => {
     }
   })
 
-  it('never warn of the version that replaces a yanked or recalled one', async () => {
+  it('never warn an agent of the version that replaces a yanked or recalled version', async () => {
     const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0', '1.2.0'])
     for (const version of ['1.0.0', '1.1.0', '1.2.0'])
       for (const user of [bob, carol, dora]) await post(user, 'tool', version, passed(version === '1.2.0' ? 0 : 100))
@@ -314,7 +314,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await beat()).toEqual(['recalled', undefined, false])
   })
 
-  it('are in the metadata that an agent loads, of the version that it loads', async () => {
+  it('are in the metadata that an agent loads, for the loaded version', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tool', version)
@@ -343,7 +343,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(skills.map(({ name }) => name)).toEqual(['tool-d', 'tool-b', 'tool-a', 'tool-c'])
   })
 
-  it('of an owner alone do not decide the order of lists; those of trusted CI do', async () => {
+  it('of only the owner do not affect the order of lists; results of trusted CI do', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     for (const name of ['own', 'built']) await publish(alice, name, '1.0.0')
@@ -385,7 +385,7 @@ describeDatabases('results of evaluations', (open) => {
     ])
   })
 
-  it('name those of users who may publish the skill', async () => {
+  it('are marked as results of the owner if their author may publish the skill', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     await makeOrganisation(test, 'acme', { alice: 'owner', bob: 'reader' })
@@ -457,7 +457,7 @@ describeDatabases('results of evaluations', (open) => {
       expect((await test.api().listEvaluations(of)).total).toBe(0)
     })
 
-    it('are refused under another digest, for versions and skills that do not exist, and without an account', async () => {
+    it('are refused with the digest of another version, for an unknown version or skill, and from guests', async () => {
       const given = { digest, ...result() }
       const create = (user: TestUser, where: object) => user.api.createEvaluation({ ...of, ...where, ...given })
       expect(await codeOf(create(bob!, { version: '9.9.9' }))).toBe('not_found')
@@ -471,7 +471,7 @@ describeDatabases('results of evaluations', (open) => {
       expect((await test.api().listEvaluations({ ...of, version: '1.1.0' })).total).toBe(0)
     })
 
-    it('are refused after many of one user in an hour, or for one version in a day', async () => {
+    it('are refused after many results of a user in an hour, or for one version in a day', async () => {
       let count = 0
       const postAt = async (name: string, minute: number) => {
         await post(alice!, name, '1.0.0', result({ ranAt: ranAt(minute) }))

@@ -23,7 +23,7 @@ describeMatrix('executable files', (open) => {
     return Object.fromEntries(listed.flatMap(({ path, executable }) => (executable ? [[path, executable]] : [])))
   }
 
-  it('are those of JSON that begin with `#!`, unless the request says otherwise', async () => {
+  it('in a JSON publish are the files that begin with `#!`, unless the request sets the field `executable`', async () => {
     const published = await alice.api.publishSkill({
       skillMd: skillMd('json'),
       files: [
@@ -46,7 +46,7 @@ describeMatrix('executable files', (open) => {
     expect(entries.at(-1)!.data['files']).toEqual(listed)
   })
 
-  it('are in a dry run, and refused where the field is no boolean', async () => {
+  it('are in the response of a dry run, and `executable` must be a boolean', async () => {
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('dry'), files, dryRun: true })
     expect(version.files).toMatchObject([{ path: 'SKILL.md' }, { path: 'a.txt' }, { path: 'hi.sh', executable: true }])
     const wrong = [{ ...files[0]!, executable: 'yes' as never }]
@@ -56,7 +56,7 @@ describeMatrix('executable files', (open) => {
     })
   })
 
-  it('have their mode in the archive, from which they are published alike', async () => {
+  it('have their mode in the archive, and publishing the archive again keeps the mode', async () => {
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('zip'), files, version: '1.0.0' })
     const { body } = await alice.api.getArchive({ name: 'zip' })
     const { files: read } = await readArchive(body as Uint8Array, 'zip')
@@ -69,7 +69,7 @@ describeMatrix('executable files', (open) => {
     expect(again).toMatchObject({ created: false, version: { version: '1.0.0', digest: version.digest } })
   })
 
-  it('make another version if only the bit changes, which the differences name', async () => {
+  it('make a new version if only the executable bit changes, and the diff shows the change', async () => {
     const digests = []
     for (const executable of [true, false, true]) {
       const changed = [files[0]!, { ...files[1]!, executable }]
@@ -89,7 +89,7 @@ describeMatrix('executable files', (open) => {
     expect((await alice.api.diffSkill({ name: 'bit', from: '1.0.0', to: '1.0.2' })).files).toEqual([])
   })
 
-  it('are new in a patch, and stay in a fork', async () => {
+  it('are reported as added by a patch release, and stay executable in a fork', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('added'), version: '1.0.0' })
     await alice.api.publishSkill({ skillMd: skillMd('added'), version: '1.1.0', files })
     const { files: changed } = await alice.api.diffSkill({ name: 'added', from: '1.0.0', to: '1.1.0' })
@@ -102,7 +102,7 @@ describeMatrix('executable files', (open) => {
     expect(await modesOf('forked')).toEqual({ 'hi.sh': true })
   })
 
-  it('keep the bit in quarantine, until the version is released', async () => {
+  it('keep the executable bit while the version is in quarantine and after its release', async () => {
     const { quarantined, version } = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'held'), files })
     const judge = await test.makeUser('judge', { role: 'admin' })
     const { id } = quarantined!
@@ -113,7 +113,7 @@ describeMatrix('executable files', (open) => {
     expect(released.version).toMatchObject({ digest: version.digest, files: version.files })
   })
 
-  it('are stored as flags, and older rows have none', async () => {
+  it('are stored with a flag in the row of the file', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('rows'), files })
     const rows = await partsOf(test.registry)
       .database.read.selectFrom('version_files')

@@ -298,7 +298,7 @@ describe('the source of an external skill', () => {
     expect(candidates.at(-1)).toBe(`${raw}/octo/tools/HEAD/SKILL.md`)
   })
 
-  it('has only http and https URLs of the given host, for any input text', () => {
+  it('has only http and https URLs without credentials or dot segments, for any input text', () => {
     const pieces = fc.constantFrom(
       ...'https:// http:// file:// github.com gist.github.com skills.sh gitlab.com example.org'.split(' '),
       ...'/ .. %2e %2f @ # ? : \\ octo tools tree blob - raw SKILL.md'.split(' '),

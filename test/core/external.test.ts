@@ -78,7 +78,7 @@ describeApi('external skills', (open) => {
     expect(await scan({ url: 'https://example.com/skills/setup' })).toMatchObject({ verdict: 'caution' })
   })
 
-  it('are searched for in the folders that clients use if only the skill name is known', async () => {
+  it('are looked for in the folders that clients use if only the repository and the skill name are known', async () => {
     outside.pages.set(`${raw}/acme/tools/HEAD/.claude/skills/setup/SKILL.md`, piped)
     for (const url of ['acme/tools@setup', 'https://skills.sh/acme/tools/setup', 'github:acme/tools@setup'])
       expect(await scan({ url }), url).toMatchObject({ verdict: 'caution' })

@@ -54,7 +54,7 @@ describe('after a failure', () => {
     expect((await alice.getFeed({})).entries).toHaveLength(2)
   })
 
-  it('a subscriber to changes that fails is notified again, without delaying other subscribers', async () => {
+  it('a subscriber to changes is notified again after it fails, without delaying other subscribers', async () => {
     const alice = await open()
     const told: string[] = []
     let fails = true
@@ -91,7 +91,7 @@ describe('after a failure', () => {
     await late.close()
   })
 
-  it('search moves to a thread when the catalogue has become large, and stays here if there is none', async () => {
+  it('search moves to a thread when the catalogue becomes large, unless threads are disabled', async () => {
     for (const threads of [undefined, 'inline'] as const) {
       const started: unknown[] = []
       const note = (worker: unknown) => void started.push(worker)
@@ -125,7 +125,7 @@ describe('after a failure', () => {
     await large.close()
   })
 
-  it('statements that were sent with one that fails change nothing, and the next write succeeds', async () => {
+  it('statements that were sent together with a failing statement change nothing, and the next write succeeds', async () => {
     await open()
     const { writer, read } = partsOf(registry).database
     const put = (trx: Pick<typeof read, 'insertInto'>, key: string, value: string) =>

@@ -17,7 +17,7 @@ describeApi('the feed', (open) => {
 
   const head = async () => (await test.api().getFeed({ limit: 1 })).head
 
-  it('is numbered from 1 without gaps, and continues where a page ended', async () => {
+  it('is numbered from 1 without gaps, and each page continues after the previous page', async () => {
     const all = await test.api().getFeed({ limit: 1000 })
     expect(all).toMatchObject({
       origin: 'node.example',
@@ -189,7 +189,7 @@ describeApi('the feed', (open) => {
   })
 
   describe('blobs', () => {
-    it('are the files of public versions, under the SHA-256 of their bytes', async () => {
+    it('are served for the files of public versions, under the SHA-256 of their bytes', async () => {
       const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 251))
       const files = [{ path: 'b.bin', content: bytes.toString('base64'), encoding: 'base64' as const }]
       const { version } = await alice.api.publishSkill({ skillMd: skillMd('blobbed'), files })

@@ -80,7 +80,7 @@ describeApi('the stored skills of an agent', (open) => {
     expect(await installsOf('alice/one')).toBe(0)
   })
 
-  it("are those of the token's agent if no key is given", async () => {
+  it('are stored for the agent of the token if the report has no agent key', async () => {
     const api = await register('cli:keyless')
     await api.heartbeat({ installedSkills: [{ skillName: 'one', version: '1.0.0' }] })
     expect(await stored('cli:keyless')).toEqual(['alice/one@1.0.0'])

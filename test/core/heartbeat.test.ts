@@ -286,7 +286,7 @@ describeApi('a heartbeat', (open) => {
       ['a text that no database takes', { installedSkills: [{ ...item, version: '\0' }] }, 'installedSkills.0.version'],
       ['a malformed key', { installedSkills: [item], agentKey: 'no-colon' }, 'agentKey'],
       ['another platform', { installedSkills: [item], agentKey: 'a:1', platform: 'b' }, 'platform'],
-    ])('%s', async (_, input, path) => {
+    ])('is rejected: %s', async (_, input, path) => {
       expect(await fieldsOf(test.api().heartbeat(input as never))).toEqual([path])
     })
 

@@ -19,7 +19,7 @@ function signIn(test: TestRegistry, state: string, changes: Partial<Identity> = 
 }
 
 describeDatabases('an account of an identity provider', (open) => {
-  it('is made once by sign-ins at the same time, whose states count once', async () => {
+  it('is created once by concurrent sign-ins, and each sign-in state can be used only once', async () => {
     const test = await open()
     const attempts = await Promise.allSettled(['a', 'b', 'a', 'c', 'b'].map((state) => signIn(test, state)))
     const opened = attempts.filter(({ status }) => status === 'fulfilled')
@@ -31,14 +31,14 @@ describeDatabases('an account of an identity provider', (open) => {
     expect((await test.admin.api.listSessions({ username: 'alice' })).total).toBe(3)
   })
 
-  it('is another one at another issuer, and gets a name that is free', async () => {
+  it('is separate for each issuer, and gets a free name', async () => {
     const test = await open()
     const first = await signIn(test, 'a')
     const second = await signIn(test, 'b', { issuer: 'https://other.example' })
     expect([first.username, second.username]).toEqual(['alice', 'alice-2'])
   })
 
-  it('gets a free name without a query for each that is taken', async () => {
+  it('gets a free name without one query for each name that is taken', async () => {
     const test = await open()
     const signInAs = async (number: number) => {
       const { counted, count } = countQueries(test.registry)

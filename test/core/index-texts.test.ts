@@ -13,7 +13,7 @@ const none = { name: '', owner: '', keywords: '', description: '', headings: '',
 const skills = ['first', 'second', 'third']
 
 describeDatabases('the index entries of an earlier program', (_open, dialect) => {
-  it('are replaced in the background, after the last one that was replaced before the process ended', async () => {
+  it('are replaced in the background, starting after the last entry that a previous process replaced', async () => {
     const open = await makeOld('1')
     const registry = await open({ works: false })
     expect((await findText(registry)).detail).toContain('A running node does so in the background.')
@@ -64,7 +64,7 @@ async function findText(registry: Registry) {
   return findings.find(({ name }) => name === 'text')!
 }
 
-it('rebuilds a damaged index of SQLite also in one commit with a write that fails in it', async () => {
+it('the rebuild of a damaged SQLite text index succeeds even in one commit with a write that fails in it', async () => {
   const place = await makePlace('SQLite')
   onTestFinished(place.remove)
   const registry = await openRegistry({ ...place.location, memorySkillsMax: 0, works: false })

@@ -58,7 +58,7 @@ describe('packages inspected in worker threads', () => {
     )
   })
 
-  it('can be none: an empty list returns an empty list', async () => {
+  it('may be an empty list, which returns an empty list', async () => {
     expect(await inspectMany(context, [])).toEqual([])
   })
 

@@ -11,7 +11,7 @@ import { countQueries } from '../support/count-queries.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-describe('the reason of an update', () => {
+describe('the reason for an update', () => {
   const version = fc.constantFrom('0.9.0', '1.0.0', '1.0.1', '1.10.0', '2.0.0', 'v1', '')
   const installed = fc.record({
     takenDown: fc.boolean(),
@@ -45,7 +45,7 @@ describe('the reason of an update', () => {
 
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
-  it('is the first reason that applies, in the order of the table', () => {
+  it('is the first reason that applies, in the order of severity', () => {
     const order = [
       'taken_down',
       'flagged',

@@ -27,7 +27,7 @@ async function openNode(open: Open, recordInstallers?: boolean) {
 }
 
 describeApi('the users who installed a skill', (open) => {
-  it('are shown to its owner with their last version and day, where the operator wants it', async () => {
+  it('are shown to the owner of the skill with their last version and day, if the operator enables this', async () => {
     const { test, alice, read, countRows } = await openNode(open, true)
     expect(await alice.api.listInstallers({ name: 'tool' })).toMatchObject({ recorded: true, installers: [], total: 0 })
     await read('bob', '1.0.0')
@@ -64,14 +64,14 @@ describeApi('the users who installed a skill', (open) => {
     await expect.poll(countRows).toBe(0)
   })
 
-  it('are not stored otherwise', async () => {
+  it('are not stored by default', async () => {
     const { alice, read, countRows } = await openNode(open)
     await read('bob', '1.0.0')
     expect(await countRows()).toBe(0)
     expect(await alice.api.listInstallers({ name: 'tool' })).toMatchObject({ recorded: false, installers: [] })
   })
 
-  it('are deleted by a node whose operator does not want it any more', async () => {
+  it('are deleted when the operator disables the option', async () => {
     const { test, read, countRows } = await openNode(open, false)
     await read('bob', '1.0.0')
     const { database } = partsOf(test.registry)

@@ -48,7 +48,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     expect(found.skills.map(({ fullName }) => fullName)).toContain(`alice/${name}`)
   })
 
-  it('gives way to a description in the frontmatter that differs from the version before', async () => {
+  it('is replaced by a description in the frontmatter that differs from the previous version', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.', license: 'MIT' })
     await publish('1.1.0', 'Writes notes, quickly.')
@@ -80,7 +80,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     expect(found.skills.map(({ fullName }) => fullName)).toContain(`alice/${name}`)
   })
 
-  it('gives way when the frontmatter says the same as the page, and later changes', async () => {
+  it('is replaced if the frontmatter first repeats the owner’s description and later changes it', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
     expect((await publish('1.1.0', 'Writes minutes.')).warnings).toEqual([])
@@ -99,7 +99,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     }
   })
 
-  it('is not touched by an older version, nor by a dry run', async () => {
+  it('is not changed by publishing an older version number, nor by a dry run', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
     expect((await publish('0.9.0', 'Writes letters.')).warnings).toEqual([])
@@ -123,7 +123,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     ])
   })
 
-  it.each(['a new version', 'a yank'])('is shown by mirrors, too, after %s', async (change) => {
+  it.each(['a new version', 'a yank'])('is shown by mirrors after %s', async (change) => {
     const { name, publish } = await publishFirst()
     const mirror = await open({ origin: 'mirror.example' })
     await addUpstream(mirror, 'up')

@@ -4,7 +4,7 @@ import { makeOrganisation } from '../support/collaboration.ts'
 import { describeApi } from '../support/harness.ts'
 
 describeApi('a key that is limited', (open) => {
-  it('to an owner publishes and yanks there, and changes nothing else', async () => {
+  it('to an owner can publish and yank skills of that owner, and change nothing else', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await makeOrganisation(test, 'acme', { alice: 'owner' })
@@ -38,7 +38,7 @@ describeApi('a key that is limited', (open) => {
     expect((await alice.api.getSkill({ name: 'alice/own' })).latestVersion).toBe('1.0.0')
   })
 
-  it('to a skill publishes no other skill of its owner', async () => {
+  it('to a skill cannot publish other skills of the same owner', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { key } = await alice.api.createApiKey({ name: 'CI', limitedTo: 'alice/pdf' })
@@ -48,7 +48,7 @@ describeApi('a key that is limited', (open) => {
       expect(await codeOf(limited.publishSkill({ skillMd: skillMd(name) })), name).toBe('forbidden')
   })
 
-  it('is refused with the scope manage, and for what is neither an owner nor a full name', async () => {
+  it('cannot have the scope manage, or a limit that is neither an owner nor the full name of a skill', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     for (const limitedTo of ['Acme', 'acme/', '/pdf', 'acme/pdf/x', 'acme pdf', '%'])

@@ -25,7 +25,7 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
 
 describeDatabases('the indexes of skills', (open, dialect) => {
   it.skipIf(dialect !== 'PostgreSQL')(
-    'have no column that a further version changes (only PostgreSQL would write all indexes again)',
+    'have no column that a new version of a skill changes (only PostgreSQL would write all indexes again)',
     async () => {
       const test = await open()
       const alice = await test.makeUser('alice')
@@ -49,7 +49,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     },
   )
 
-  it.skipIf(dialect !== 'PostgreSQL')('have the first skills of lists by downloads and by stars', async () => {
+  it.skipIf(dialect !== 'PostgreSQL')('return the first skills of lists by downloads and by stars', async () => {
     const { database } = partsOf((await open()).registry)
     const plans = await database.read.connection().execute(async (read) => {
       // Otherwise PostgreSQL reads all rows of a small table.
@@ -64,7 +64,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     expect(plans).toEqual([expect.stringContaining('skills_listed'), expect.stringContaining('skills_starred')])
   })
 
-  it('list by the dates of the latest versions, in the database as in memory', async () => {
+  it('sort lists by the dates of the latest versions, in the database as in memory', async () => {
     const test = await open()
     const inDatabase = await open({ at: test.location, memorySkillsMax: 0 })
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
@@ -96,7 +96,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
   })
 
   it.skipIf(dialect !== 'PostgreSQL')(
-    'are not counted where there are too many: the total is an estimate',
+    'give an estimated total for a list with more skills than may be counted',
     async () => {
       const test = await open({ memorySkillsMax: 0 })
       const alice = await test.makeUser('alice')
@@ -128,7 +128,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     },
   )
 
-  it.skipIf(dialect !== 'PostgreSQL')('are counted with one query, but for the first list of a node', async () => {
+  it.skipIf(dialect !== 'PostgreSQL')('need one query for a count, except for a node’s first count', async () => {
     const test = await open()
     const { read } = partsOf(test.registry).database
     const { api } = await test.makeUser('alice')
@@ -159,7 +159,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     ])
   })
 
-  it('leave out what a node of an older version deletes', async () => {
+  it('omit skills that a node of an older release withdraws', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('tool') })

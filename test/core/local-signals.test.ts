@@ -80,7 +80,7 @@ describeDatabases('a call of the local API with an abort signal', (open) => {
     }
   })
 
-  it('rejects while it waits for entries of the feed', async () => {
+  it('rejects at once if it waits for entries of the feed', async () => {
     const { head } = await api.getFeed()
     const leaving = new AbortController()
     const waiting = api.getFeed({ since: head, wait: 30 }, { signal: leaving.signal })
@@ -91,7 +91,7 @@ describeDatabases('a call of the local API with an abort signal', (open) => {
     expect(performance.now() - startedMs).toBeLessThan(10_000)
   })
 
-  it('does not change a call that ended before, and leaves no listener on the signal', async () => {
+  it('has no effect on a call that ended before the abort, and leaves no listener on the signal', async () => {
     const leaving = new AbortController()
     const { signal } = leaving
     await api.publishSkill({ skillMd: skillMd('ended') }, { signal })
@@ -102,7 +102,7 @@ describeDatabases('a call of the local API with an abort signal', (open) => {
     expect((await api.getSkill({ name: 'alice/ended' })).name).toBe('ended')
   })
 
-  it('rejects every call with the signal of the API, besides the signals of single calls', async () => {
+  it('rejects if the signal of the whole API or the signal of the single call is aborted', async () => {
     const [all, one] = [new AbortController(), new AbortController()]
     const bound = localApi(test.registry, await test.registry.getCaller('alice'), { signal: all.signal })
     expect((await bound.searchSkills({}, { signal: one.signal })).page).toBe(1)
@@ -114,7 +114,7 @@ describeDatabases('a call of the local API with an abort signal', (open) => {
     await expect(bound.searchSkills()).rejects.toBe(reason)
   })
 
-  it('rejects through a skill client too', async () => {
+  it('rejects in the same way if a skill client makes the call', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('shown') })
     const client = createSkillClient({ api })
     for (const call of [

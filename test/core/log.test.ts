@@ -168,7 +168,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('is public: guests and signed-in users read the same', async () => {
+  it('is public: guests and signed-in users read the same bytes', async () => {
     expect(await textOf(await alice.api.getCheckpoint())).toBe(await textOf(await test.api().getCheckpoint()))
     expect(await bytesOf(await alice.api.getTile({ path: '0/000' }))).toEqual(
       await bytesOf(await test.api().getTile({ path: '0/000' })),

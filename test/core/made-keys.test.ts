@@ -23,7 +23,7 @@ const isValid = (test: TestRegistry, key: string) =>
   )
 const expiringKey = (user: TestUser, expiresInDays = 2) => user.api.createApiKey({ name: 'short', expiresInDays })
 
-describeMatrix('what a key makes', (open) => {
+describeMatrix('what an API key creates', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describeMatrix('what a key makes', (open) => {
     alice = await test.makeUser('alice')
   })
 
-  describe('ends no later than the key', () => {
+  describe('ends no later than the creating key', () => {
     it('if it is another key, whatever expiry was requested', async () => {
       const short = await expiringKey(alice)
       test.clock.advance(3_600_000)
@@ -46,7 +46,7 @@ describeMatrix('what a key makes', (open) => {
       for (const { key } of [unlimited, longer]) expect(await codeOf(test.apiWithKey(key).getMe())).toBe('unauthorized')
     })
 
-    it('if a session of the key made it', async () => {
+    it('if a session of the creating key makes it', async () => {
       const short = await expiringKey(alice)
       const { api } = await openSession(test, short.key)
       const made = await api.createApiKey({ name: 'from the dashboard' })
@@ -75,7 +75,7 @@ describeMatrix('what a key makes', (open) => {
       expect(link.expiresAt).toBe(short.expiresAt)
     })
 
-    it('and is refused if the key was revoked during the request', async () => {
+    it('and is refused if the creating key is revoked during the request', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('refused'), visibility: 'private' })
       const gone = await alice.api.createApiKey({ name: 'gone' })
       const api = localApi(test.registry, await test.registry.authenticate(gone.key))
@@ -87,8 +87,8 @@ describeMatrix('what a key makes', (open) => {
     })
   })
 
-  describe('is revoked with the key on request', () => {
-    it('through all keys between, and not without the request', async () => {
+  describe('is revoked together with the creating key on request', () => {
+    it('through the whole chain of keys, and only if the request asks for it', async () => {
       const user = await test.makeUser()
       await user.api.publishSkill({ skillMd: skillMd('linked'), visibility: 'private' })
       const other = await user.api.createApiKey({ name: 'other' })
@@ -122,7 +122,7 @@ describeMatrix('what a key makes', (open) => {
       expect((await test.apiWithKey(other.key).getMe()).username).toBe(user.username)
     })
 
-    it('of other users only if the owner of the key is an administrator', async () => {
+    it('for other users only if the owner of the creating key is an administrator', async () => {
       const chief = await test.makeUser('chief', { role: 'admin' })
       const [lent, kept] = [
         await chief.api.createApiKey({ name: 'lent' }),
@@ -144,7 +144,7 @@ describeMatrix('what a key makes', (open) => {
       expect((await test.apiWithKey(fromKept.key).getMe()).username).toBe('alice')
     })
 
-    it('however many keys are between', async () => {
+    it('however long the chain of keys is', async () => {
       const user = await test.makeUser()
       const root = await user.api.createApiKey({ name: 'root' })
       let last = root
@@ -153,7 +153,7 @@ describeMatrix('what a key makes', (open) => {
       expect((await user.api.listApiKeys()).total).toBe(1)
     })
 
-    it('also if it is made at the same time', async () => {
+    it('even if it is created during the revocation', async () => {
       const user = await test.makeUser()
       for (let round = 0; round < 4; round++) {
         const root = await user.api.createApiKey({ name: 'root' })
@@ -180,7 +180,7 @@ const Chain = fc.array(
 )
 
 describeDatabases('a chain of keys', (open) => {
-  it('has no link that ends after the one that made it', async () => {
+  it('has no key that ends after the key that created it', async () => {
     const test = await open()
     let users = 0
     await fc.assert(

@@ -174,7 +174,7 @@ describeDatabases('text outside the content', (open) => {
       expect((await test.api().getPack({ slug: alice.username })).description).toBe('Fine.')
     })
 
-    it('is refused when notes that are added one by one form it together', async () => {
+    it('is refused when several notes that are added one by one form a dangerous text', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('tea') })
       const [slug, name] = [`pieces-${alice.username}`, `${alice.username}/pdf`]
       await alice.api.createPack({ name: 'Pieces', slug, description: '', skills: [] })

@@ -150,7 +150,7 @@ describeApi('moderation', (open, { transport }) => {
       name = await publish('hidden')
     })
 
-    it.each([...reads, ...actions])('is not_found for others: %s', async (_, act) => {
+    it.each([...reads, ...actions])('returns not_found to other users: %s', async (_, act) => {
       for (const ref of [name, name.split('/')[1]!]) expect(await codeOf(act(bob.api, ref))).toBe('not_found')
     })
 
@@ -235,7 +235,7 @@ describeApi('moderation', (open, { transport }) => {
       signature: 'Ada Claim',
     }
 
-    it('only the owner and administrators read the decision and the cases', async () => {
+    it('only the skill’s owner and administrators can read the moderation decision and the takedown cases', async () => {
       const name = await publish('flagged')
       const { id, submittedAt } = await test.api().submitDmca({ skillName: name, ...claim })
       await admin.api.updateDmca({ id, status: 'removed', note: 'Clear.' })
@@ -311,7 +311,7 @@ describeApi('moderation', (open, { transport }) => {
       ])
     })
 
-    it('are refused if the user’s API key has only the scope `read`', async () => {
+    it('are refused with an API key that has only the scope `read`', async () => {
       const name = await publish()
       const { key } = await bob.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const { total } = await admin.api.listReports()

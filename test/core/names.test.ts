@@ -149,7 +149,7 @@ describeApi('the names in responses', (open) => {
       expect((await test.api().searchSkills({ q: 'coming' })).skills).toMatchObject([{ name: 'coming' }])
     })
 
-    it('is replaced by the full name for a user who publishes a skill of that name', async () => {
+    it('got a namesake of the reading user is replaced by the full name for this user', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('later') })
       expect(await nameOf('alice/later', bob.api)).toBe('later')
       await bob.api.publishSkill({ skillMd: skillMd('later') })

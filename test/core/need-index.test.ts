@@ -95,7 +95,7 @@ function apply(index: NeedIndex, { slot, audience, terms }: Step): void {
 }
 
 describe('the index of needs', () => {
-  test('scores as the definition of BM25F does, after any changes', () => {
+  test('gives the scores that BM25F defines, after any changes', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), anyTerms, (steps, query) => {
         const index = new NeedIndex()
@@ -233,7 +233,7 @@ describe('the counted stems of a text', () => {
     )
   })
 
-  test('are exact for more different words than are remembered', () => {
+  test('are exact for more distinct words than are cached', () => {
     const numbers = Array.from({ length: 3000 }, (_, i) => i)
     const texts = 'abcdefghijkl'.split('').map((letter) => numbers.map((number) => letter + number).join(' '))
     const counts = texts.map((text) => countStems(text))
@@ -260,7 +260,7 @@ describe('the vector of a SKILL.md', () => {
     expect(impactOf('early')).toBeGreaterThan(impactOf('late'))
   })
 
-  test('is a function of the text, whose words in other fields are added to it', () => {
+  test('depends only on the text, and words of other fields are added to their weights', () => {
     expect(toContentVector(skillMd)).toEqual(toContentVector(skillMd))
     const weights = new Map<number, number>()
     addWeights(weights, 'name', new Map([[hashStem('customer'), 1], [hashStem('retry'), 1]]), 2) // prettier-ignore
@@ -329,7 +329,7 @@ describe('a search by need', () => {
     expect(find('customer file csv')[0]).toBe(2)
   })
 
-  test('ignores the words that a need is told in, and the parts of contractions', () => {
+  test('ignores the words that merely introduce a need, and the parts of contractions', () => {
     const query = "Something isn't right: whenever I'd retry, maybe everyone gets charged."
     expect(index.search({ ...plain, q: query })).toEqual(index.search({ ...plain, q: 'right retry charged' }))
   })
@@ -350,7 +350,7 @@ describe('a search by need', () => {
     expect(bare.search({ ...plain, q: 'rotating the keys that sign a delivery for security' }).ids).toEqual([1])
   })
 
-  test('finds the words of a new version, and those of the old one no longer', () => {
+  test('finds a skill by the words of its new version, and no longer by those of the old version', () => {
     const changing = createSearchIndex()
     changing.put(searched)
     changing.put({ ...searched, content: toContentVector('Reads thermometers hourly.') })
@@ -358,7 +358,7 @@ describe('a search by need', () => {
     expect(changing.search({ ...plain, q: 'duplicate customer' }).total).toBe(0)
   })
 
-  test('finds the words of a private skill only for its readers', () => {
+  test('finds a private skill by its words only for its readers', () => {
     const hiding = createSearchIndex()
     hiding.put({ ...searched, audience: 'readers', readers: ['ada'] })
     expect(hiding.search({ ...plain, q: 'duplicate charges' }).total).toBe(0)

@@ -7,7 +7,7 @@ import { sampleOf } from '../support/security-samples.ts'
 import { hookUp } from '../support/webhook-emitted.ts'
 
 describeApi('the number of notices in a session', (open) => {
-  it('counts what the user can do something about, and nothing of others', async () => {
+  it('counts the items that wait for an action of the user, and no items of other users', async () => {
     const test = await open({ scanPolicy: { dangerous: 'quarantine' } })
     const alice = await test.makeUser('alice')
     const bob = await test.makeUser('bob', { plan: 'team' })
@@ -43,7 +43,7 @@ describeApi('the number of notices in a session', (open) => {
     expect(await noticesOf(bob)).toBe(1)
   })
 
-  it('counts what reviewers of an organisation find in quarantine', async () => {
+  it('counts quarantined versions that the user may review or decide in an organisation', async () => {
     const test = await open()
     for (const name of ['olga', 'rae', 'rita']) await test.makeUser(name)
     await makeOrganisation(test, 'acme', { olga: 'owner', rae: 'reviewer', rita: 'reader' })

@@ -51,7 +51,7 @@ describe('opening a registry', () => {
     }
   })
 
-  it('rejects a damaged file, and one of a newer version', async () => {
+  it('rejects a damaged file, and a file of a newer version', async () => {
     const path = join(await makeFolder(), 'skills.db')
     await (await openRegistry({ path, works: false })).close()
     const newer = new SqliteDatabase(path)

@@ -62,7 +62,7 @@ describe('openSkills', () => {
     expect(await skills.importFolder(folder)).toMatchObject({ taken: 0, unchanged: 2, versionsCreated: 0 })
   })
 
-  it('publishes what it imports as its user only, whichever owner a SKILL.md names', async () => {
+  it('publishes imported skills only as its user, whichever owner a SKILL.md names', async () => {
     const skills = await open()
     const { createUser } = localApi(skills.registry, systemCaller)
     await createUser({ username: 'anthropic' })
@@ -74,7 +74,7 @@ describe('openSkills', () => {
     expect(all.map(({ fullName }) => fullName)).toEqual(['runtime/anthropic-tea'])
   })
 
-  it('refuses an import over the storage quota of its user, and one by a guest', async () => {
+  it('refuses an import over the storage quota of its user, and an import by a guest', async () => {
     const folder = await makeSkills()
     const path = join(folder, 'skills.db')
     const guest = await open({ path, mode: 'create', as: undefined })

@@ -143,7 +143,7 @@ describeDatabases('the overview of the public log', (open) => {
   const toDate = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
   const shown = Array.from({ length: 30 }, (_, i) => today - 29 + i)
 
-  it('has the entries of each of the last 30 days in UTC, also of the days without any', async () => {
+  it('counts the entries of each of the last 30 days in UTC, including days without entries', async () => {
     const test = await open()
     const readDays = async () => (await test.admin.api.getOverview()).log.days
     expect(await readDays()).toEqual(shown.map((day) => ({ day: toDate(day), entries: 0 })))

@@ -113,7 +113,7 @@ describeApi('the roles of an organisation', (open) => {
   })
 
   describe.each(memberRoles)('%s', (role) => {
-    it.each(Object.keys(actions))('may or may not %s', async (action) => {
+    it.each(Object.keys(actions))('may %s only if the role has the right', async (action) => {
       const { right, act } = actions[action]!
       const code = await act(test.api(`an-${role}`)).then(
         () => 'allowed',
@@ -133,7 +133,7 @@ describeApi('the roles of an organisation', (open) => {
     }
   })
 
-  it('are named in a refusal', async () => {
+  it('are named in the error if the caller’s role lacks the right', async () => {
     const { message } = await refusalOf(test.api('an-reviewer').createShare({ name: 'acme/tool' }))
     expect(message).toContain('Your role is reviewer; this needs owner or admin.')
     const { message: other } = await refusalOf(test.api('guesty').listMembers({ organisation: 'acme' }))
@@ -159,7 +159,7 @@ describeApi('organisations', (open) => {
   const publish = (organisation: string, name: string) =>
     test.api('olga').publishSkill({ name: `${organisation}/${name}`, skillMd: skillMd(name) })
 
-  it('share the namespace of users, and cannot sign in', async () => {
+  it('share the namespace of users, and cannot have API keys', async () => {
     const name = await make()
     expect(await codeOf(test.api('ada').createOrganisation({ name }))).toBe('name_taken')
     expect(await codeOf(test.api('ada').createOrganisation({ name: 'olga' }))).toBe('name_taken')
@@ -170,7 +170,7 @@ describeApi('organisations', (open) => {
     expect(await test.api().getUser({ username: name })).toMatchObject({ kind: 'organisation', claimed: true })
   })
 
-  it('are made for another user by administrators only', async () => {
+  it('can be created for another user only by administrators', async () => {
     expect(await codeOf(test.api('ada').createOrganisation({ name: 'given', owner: 'pete' }))).toBe('forbidden')
     const given = await test.admin.api.createOrganisation({ name: 'given', displayName: 'Given', owner: 'pete' })
     expect(given).toMatchObject({ name: 'given', displayName: 'Given', role: null, counts: { members: 1 } })
@@ -181,7 +181,7 @@ describeApi('organisations', (open) => {
     expect((await test.api('ada').listOrganisations({ all: true })).organisations).toEqual([])
   })
 
-  it('are given only to a user who can sign in', async () => {
+  it('can be created only for a user who can sign in', async () => {
     const { writer } = partsOf(test.registry).database
     await writer.write((trx) => ensureNamespace(trx, 'imported', test.clock.now()))
     const given = (owner: string) => test.admin.api.createOrganisation({ name: 'ungiven', owner })
@@ -197,7 +197,7 @@ describeApi('organisations', (open) => {
   const refusalOfPublish = async (user: string, owner: string, name: string) =>
     (await refusalOf(test.api(user).publishSkill({ name: `${owner}/${name}`, skillMd: skillMd(name) }))).message
 
-  it('refuse a publish of others with the role that it needs, unlike those of users', async () => {
+  it('refuse a publish by a user without the right role, and the error names the role', async () => {
     const organisation = await make({ rita: 'reader' })
     await publish(organisation, 'taken')
     for (const user of ['rita', 'pete'])
@@ -211,7 +211,7 @@ describeApi('organisations', (open) => {
     expect(await refusalOfPublish('pete', 'olga', 'own')).toContain('or ask olga for the write role.')
   })
 
-  it('count the skills that the caller may see, for administrators all', async () => {
+  it('count the skills that the caller may see, and all skills for administrators', async () => {
     const organisation = await make({ rita: 'reader' })
     await publish(organisation, 'open')
     const { publishSkill, putTeam } = test.api('olga')
@@ -242,7 +242,7 @@ describeApi('organisations', (open) => {
   })
 
   describe('a member', () => {
-    it('joins only by accepting, once', async () => {
+    it('joins only by accepting the invitation, once', async () => {
       const organisation = await make()
       const olga = test.api('olga')
       const invited = { username: 'ada', role: 'publisher', status: 'invited' }
@@ -288,7 +288,7 @@ describeApi('organisations', (open) => {
       expect((await test.api('ada').getOrganisation({ organisation })).role).toBe('owner')
     })
 
-    it('may only be a user', async () => {
+    it('must be a user, not an organisation', async () => {
       const organisation = await make()
       const other = await make()
       const { putMember } = test.api('olga')
@@ -298,7 +298,7 @@ describeApi('organisations', (open) => {
   })
 
   describe('a team', () => {
-    it('gives its members a role on its skills alone', async () => {
+    it('gives its members a role on the skills of the team only', async () => {
       const organisation = await make({ rita: 'reader' })
       const [olga, rita] = [test.api('olga'), test.api('rita')]
       for (const name of ['one', 'two']) {
@@ -325,7 +325,7 @@ describeApi('organisations', (open) => {
       expect(await codeOf(olga.deleteTeam({ organisation, team: 'ones' }))).toBe('not_found')
     })
 
-    it('gets the changes of two at the same moment, and keeps what it had', async () => {
+    it('applies the changes of two concurrent requests, and keeps its other members and skills', async () => {
       const organisation = await make({ ada: 'admin', pete: 'reader', rita: 'reader' })
       const [olga, ada] = [test.api('olga'), test.api('ada')]
       for (const name of ['one', 'two', 'three']) await publish(organisation, name)
@@ -357,7 +357,7 @@ describeApi('organisations', (open) => {
       })
     })
 
-    it('is changed in part only where it exists, by administrators, with members and skills of its organisation', async () => {
+    it('can be changed only if it exists, by administrators, to members and skills of its organisation', async () => {
       const organisation = await make({ ada: 'reader' })
       const olga = test.api('olga')
       const of = { organisation, team: 'part' }
@@ -388,7 +388,7 @@ describeApi('organisations', (open) => {
       expect((await olga.listTeams({ organisation })).teams).toEqual([{ ...shown, skills: [skills[0]] }])
     })
 
-    it('has members and skills of its organisation only, and stays as it was after a refusal', async () => {
+    it('has only members and skills of its organisation, and is unchanged after a refusal', async () => {
       const organisation = await make({ ada: 'reader' })
       const olga = test.api('olga')
       await publish(organisation, 'tool')
@@ -422,7 +422,7 @@ describeApi('organisations', (open) => {
       expect(await codeOf(test.api('ada').getSkill({ name: 'rita/moving' }))).toBe('not_found')
     })
 
-    it('leaves the organisation by its administrators only, not by a team', async () => {
+    it('can be transferred out of the organisation only by administrators, not by a team', async () => {
       const organisation = await make({ ada: 'admin', pete: 'publisher' })
       const name = `${organisation}/kept`
       await test.api('pete').publishSkill({ name, skillMd: skillMd('kept') })
@@ -437,7 +437,7 @@ describeApi('organisations', (open) => {
       expect((await test.api('ada').transferSkill({ name, newOwner: 'pete' })).newOwner).toBe('pete')
     })
 
-    it('that is internal to its organisation stays so until that is lifted', async () => {
+    it('that is internal to its organisation stays internal to it until the owner widens the visibility', async () => {
       const organisation = await make()
       const olga = test.api('olga')
       const name = `${organisation}/inner`
@@ -464,7 +464,7 @@ describeApi('organisations', (open) => {
         expect(await fieldsOf(olga.publishSkill(wrong))).toEqual(['organisation'])
     })
 
-    it('is forked privately where only the organisation sees it', async () => {
+    it('that only the organisation sees gets only private forks', async () => {
       const organisation = await make({ rita: 'reader' })
       const limited = { name: `${organisation}/forked`, visibility: 'internal', organisation } as const
       await test.api('olga').publishSkill({ ...limited, skillMd: skillMd('forked') })
@@ -472,7 +472,7 @@ describeApi('organisations', (open) => {
       expect(fork).toMatchObject({ fullName: 'rita/forked', visibility: 'private' })
     })
 
-    it('has no organisation as collaborator', async () => {
+    it('cannot have an organisation as a collaborator', async () => {
       const organisation = await make()
       await test.api('olga').publishSkill({ skillMd: skillMd('lonely') })
       const put = test.api('olga').putCollaborator({ name: 'olga/lonely', username: organisation, role: 'read' })
@@ -481,7 +481,7 @@ describeApi('organisations', (open) => {
   })
 
   describe('a pack', () => {
-    it('belongs to the organisation, is listed with it, and stays when its author leaves', async () => {
+    it('belongs to the organisation, is listed under its name, and stays when the pack’s author leaves', async () => {
       const owner = await make({ ada: 'publisher', rita: 'reader' })
       await publish(owner, 'packed')
       const input = { name: 'Team', slug: `${owner}-team`, description: '', skills: [`${owner}/packed`], owner }
@@ -499,7 +499,7 @@ describeApi('organisations', (open) => {
       expect((await test.api().getPack({ slug: input.slug })).name).toBe('Ours')
     })
 
-    it('is made for no one else, and named in the refusal', async () => {
+    it('cannot be created for another owner without the right role, and the error names the role', async () => {
       const owner = await make({ rita: 'reader' })
       for (const other of [owner, 'olga', 'not-yet', '']) {
         const refused = await refusalOf(makePack('rita', 'foreign', { owner: other }))
@@ -538,7 +538,7 @@ describeApi('organisations', (open) => {
     })
   })
 
-  it('that own packs are not deleted', async () => {
+  it('that own packs cannot be deleted', async () => {
     const organisation = await make()
     const olga = test.api('olga')
     await olga.createPack({
@@ -554,7 +554,7 @@ describeApi('organisations', (open) => {
     await olga.deleteOrganisation({ organisation })
   })
 
-  it('that own skills are not deleted, and a deleted name stays reserved', async () => {
+  it('that own skills cannot be deleted, and the name of a deleted organisation stays reserved', async () => {
     const organisation = await make({ ada: 'admin' })
     const olga = test.api('olga')
     await publish(organisation, 'last')
@@ -569,7 +569,7 @@ describeApi('organisations', (open) => {
     expect(await codeOf(publish(organisation, 'late'))).toBe('forbidden')
   })
 
-  it('are followed by an audit of each change', async () => {
+  it('have an audit entry for each change', async () => {
     const organisation = await make({ ada: 'reader' })
     await test.api('olga').putTeam({ organisation, team: 'all', members: ['ada'] })
     await test.api('olga').deleteMember({ organisation, username: 'ada' })
@@ -586,7 +586,7 @@ describeApi('organisations', (open) => {
 })
 
 describeDatabases('lists of organisations and teams', (open) => {
-  it('take as many queries for many rows as for one', async () => {
+  it('need the same number of queries for many rows as for a single row', async () => {
     const test = await open()
     for (const name of ['olga', 'rita']) await test.makeUser(name)
     const olga = test.api('olga')

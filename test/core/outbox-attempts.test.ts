@@ -68,7 +68,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     expect(attempts[0]!.error).toHaveLength(2000)
   })
 
-  it('and end after a failure that is final or the last retry', async () => {
+  it('until a final failure or the failure of the last retry', async () => {
     partsOf(test.registry).outbox.handle('final', {
       retryDelaysMs: [minuteMs, minuteMs],
       handle: () => Promise.reject(new AttemptError('The receiver is gone.', { isFinal: true })),

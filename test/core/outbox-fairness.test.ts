@@ -108,7 +108,7 @@ describeDatabases('the queues of the outbox', (open) => {
     await stopped
   })
 
-  it('of one host respect the limit of the host together', async () => {
+  it('of the same host share the limit of the host', async () => {
     const test = await open()
     const partitions = names('of-one', 30)
     const { handler, most, seen } = createHandler(() => false)

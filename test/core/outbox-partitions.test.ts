@@ -115,7 +115,7 @@ describe('queues', () => {
     )
   })
 
-  it('take turns: a queue with few rows is not blocked by one with many', async () => {
+  it('take turns: a queue with few rows is not blocked by a queue with many rows', async () => {
     const run = createPartitions()
     for (const partition of ['many', 'few', 'one']) await prove(run, { partition })
     const begun = await run.begin([
@@ -158,7 +158,7 @@ describe('queues', () => {
     expect(await begin([makeRow({ partition: 'new' })])).toHaveLength(1)
   })
 
-  it('that hang leave capacity for fast queues, however many hang, and even if not known as slow', async () => {
+  it('that hang leave capacity for fast queues, however many hang, even if they were not known to be slow', async () => {
     const run = createPartitions()
     const { partitions, begin, end, pass, running, runningOf } = run
     await prove(run, { partition: 'quick' })
@@ -179,7 +179,7 @@ describe('queues', () => {
     }
   })
 
-  it('of one host respect the limit of the host together, and do not use all capacity', async () => {
+  it('of the same host share the limit of the host, and do not use all capacity', async () => {
     const run = createPartitions()
     for (let n = 0; n < 20; n++) await prove(run, { partition: `of-one-${n}`, host: 'one.test' })
     for (let n = 0; n < 20; n++) {

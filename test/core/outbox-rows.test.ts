@@ -55,7 +55,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect(begun).toEqual([1, 2])
     })
 
-    it('once more after they failed, and a second retry has no effect while the first one runs', async () => {
+    it('once more after they failed, and a second retry has no effect while the first retry runs', async () => {
       outcome = 'hangs'
       const { id } = await newest(test, 'mine')
       expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending' })
@@ -152,7 +152,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect([await count('failed'), await stateOf(test, 'waits')]).toEqual([0, 'pending'])
   })
 
-  it('are retained for a period from completion, even if they were pending longer than that', async () => {
+  it('are retained for a period from completion, even if they were pending for longer than the period', async () => {
     const test = await open({ works: false })
     await enqueue(test, { topic: 'waited', payload: {} })
     test.clock.advance(farAwayMs)

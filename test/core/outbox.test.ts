@@ -31,7 +31,7 @@ describeDatabases('the outbox', (open) => {
       test = await open()
     })
 
-    it('runs a row with its payload once its transaction has committed', async () => {
+    it('runs a row with its payload after the row’s transaction has committed', async () => {
       const seen: unknown[] = []
       partsOf(test.registry).outbox.handle('plain', {
         retryDelaysMs: [],
@@ -132,7 +132,7 @@ describeDatabases('the outbox', (open) => {
       expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ failed: 1 })
     })
 
-    it('refuses a second row with the same unique key while the first one is pending', async () => {
+    it('refuses a second row with the same unique key while the first row is pending', async () => {
       const job = { topic: 'unique', payload: {}, uniqueKey: 'only-one' }
       await enqueue(test, job)
       await enqueue(test, job)
@@ -153,7 +153,7 @@ describeDatabases('the outbox', (open) => {
       expect(await rowsOf(test, 'of-another-program')).toMatchObject([{ state: 'pending', attempts: 0 }])
     })
 
-    it('enqueues the next run of a recurring job in the transaction that completes it', async () => {
+    it('enqueues the next run of a recurring job in the transaction that completes the current run', async () => {
       const seen: number[] = []
       const { outbox } = partsOf(test.registry)
       const round = () => ({ topic: 'round', payload: {}, uniqueKey: 'round', dueAt: test.clock.now() + minuteMs })
@@ -232,7 +232,7 @@ describeDatabases('the outbox', (open) => {
     expect(rows.map(({ lease }) => lease)).toEqual([null, null])
   })
 
-  it('completes the rows that it is claiming when it is stopped', async () => {
+  it('still completes the rows that it was claiming when it was stopped', async () => {
     const test = await open()
     let running = 0
     partsOf(test.registry).outbox.handle('claimed', {

@@ -96,7 +96,7 @@ describe('an address that is not public', () => {
       ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'printer.local', 'metadata.google.internal', 'internal'],
       ['localhost.localdomain', 'nas.home.arpa', 'printer.local.', 'lo%63alhost', 'localhost..', 'a.b.localhost.'],
     ].flat(),
-  )('is refused for its name, whatever it resolves to: %s', async (host) => {
+  )('is refused because of its host name, whatever the name resolves to: %s', async (host) => {
     for (const resolver of [nowhere, leadingTo('8.8.8.8'), leadingTo('127.0.0.1')]) {
       const outgoing = createOutgoing({ resolver })
       expect(await codeOf(outgoing.requirePublic(`http://${host}/`, 'target'))).toBe('invalid_request')
@@ -179,7 +179,7 @@ describe('an allowed address', () => {
     [['fd00:1::/32', '10.0.0.0/8'], 'http://[fd00:1::5]/', true],
     [['fd00:1::/32'], 'http://[fd00:2::5]/', false],
     [['0.0.0.0/0'], 'http://[::1]/', false],
-  ])('is in a network that the operator lists: %j and %s', async (allowNetworks, address, passes) => {
+  ])('is private only in a network that the operator lists: %j and %s', async (allowNetworks, address, passes) => {
     const outgoing = createOutgoing({ allowNetworks, resolver: nowhere })
     const hasPassed = await outgoing.requirePublic(address, 'target').then(
       () => true,

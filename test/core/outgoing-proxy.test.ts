@@ -67,7 +67,7 @@ describe('a request to a URL of a user, through a proxy', () => {
     expect(proxy.requests).toHaveLength(1)
   })
 
-  it('takes a tunnel for plain HTTP too, in which the proxy resolves no name', async () => {
+  it('uses a tunnel even for plain HTTP, so that the proxy resolves no name', async () => {
     const plain = await openPlain((_, response) => response.end('Plain.'))
     closing.push(plain.close)
     const resolver = { ...resolveTo(), lookup: async () => [{ address: '127.0.0.1', port: plain.port }] }
@@ -114,7 +114,7 @@ describe('a request to a URL of a user, through a proxy', () => {
     [403, 'the proxy refused the connection with status 403'],
     [302, 'the proxy refused the connection with status 302'],
     [502, 'the proxy refused the connection with status 502'],
-  ])('fails with what the proxy answered, without its page: %i', async (status, reason) => {
+  ])('fails with an error that has the proxy’s status, but not its page: %i', async (status, reason) => {
     proxy.refusal = { status, page: '<html>Sign in at the intranet</html>' }
     const { code, message: detail } = await refusalOf(open().get('https://example.com/page', { bytesMax: 100 }))
     expect([code, detail]).toEqual(['upstream_failed', `The request to https://example.com failed: ${reason}.`])
@@ -148,7 +148,7 @@ describe('a request to a server of the operator, through a proxy', () => {
     expect(through.authorization).toBe(`Basic ${btoa('anna:s@cret')}`)
   })
 
-  it('takes the proxy of http for https if there is no other', async () => {
+  it('uses the proxy for http also for https if there is no proxy for https', async () => {
     const { port } = (await outside.resolver.lookup('example.com'))[0]!
     const through = await openForwardProxy(port)
     closing.push(through.close)
@@ -156,7 +156,7 @@ describe('a request to a server of the operator, through a proxy', () => {
     expect(through.requests).toEqual(['CONNECT example.com:443'])
   })
 
-  it.each(['http', 'https'])('is told what to do if the proxy asks for a password, over %s', async (scheme) => {
+  it.each(['http', 'https'])('fails with advice if the proxy asks for a password, over %s', async (scheme) => {
     proxy.refusal = { status: 407, page: '<html>Sign in</html>' }
     const { message: detail } = await refusalOf(openOperator()(`${scheme}://example.com/`))
     expect(detail).toContain('asks for a user name and a password. Write them into its URL: http://USER:PASSWORD@HOST')
@@ -164,7 +164,7 @@ describe('a request to a server of the operator, through a proxy', () => {
 })
 
 it.each(['proxy:3128', 'socks5://127.0.0.1:1080', 'ftp://proxy', 'http://', 'nonsense'])(
-  'refuses a proxy that is not one of HTTP, without showing it: %s',
+  'a proxy URL without the scheme http or https is refused, and the error does not show it: %s',
   (httpProxy) => {
     expect(() => createOutgoing({ proxy: { httpProxy } })).toThrow(
       new TypeError('The URL of a proxy must have the form http://HOST:PORT.'),
@@ -172,7 +172,7 @@ it.each(['proxy:3128', 'socks5://127.0.0.1:1080', 'ftp://proxy', 'http://', 'non
   },
 )
 
-it('reads no proxy from the environment by itself', async () => {
+it('the package reads no proxy from the environment by itself', async () => {
   process.env['https_proxy'] = proxy.url
   closing.push(async () => void delete process.env['https_proxy'])
   await open({ proxy: {} }).get('https://example.com/page', { bytesMax: 100 })

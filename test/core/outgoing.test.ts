@@ -233,7 +233,7 @@ describe('an outgoing request', () => {
     expect(await codeOf(get('https://example.com/headed'))).toBe('upstream_failed')
   })
 
-  it('reads complete TXT records, and returns an empty list for an unknown name', async () => {
+  it('reads complete DNS TXT records, and returns an empty list for an unknown name', async () => {
     outside.txt.set('example.com', [['one ', 'record'], ['another']])
     expect((await open().readTxt('example.com')).toSorted()).toEqual(['another', 'one record'])
     expect(await open().readTxt('missing.example.org')).toEqual([])

@@ -171,7 +171,7 @@ describeApi('ownership', (open, { transport }) => {
       )
     })
 
-    it('can be reversed by a second transfer, and made again', async () => {
+    it('can be reversed by a second transfer, and repeated', async () => {
       await publish('round')
       for (const [from, to] of [
         [alice, bob],

@@ -63,7 +63,7 @@ describeApi('packs', (open) => {
     expect(pack.budget).toEqual({ listingCharacters, fits: true })
   })
 
-  it('are listed by a skill that they have, if the caller may see both', async () => {
+  it('can be filtered by a skill that they contain, if the caller may see the skill and the pack', async () => {
     await bob.api.createPack({ name: 'Threes', slug: 'threes', description: '', skills: ['alice/three'] })
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     const own = { name: 'Own', slug: 'own', description: '', visibility: 'private' } as const
@@ -79,7 +79,7 @@ describeApi('packs', (open) => {
     expect(await slugsWith(alice.api, 'three')).toEqual([])
   })
 
-  it('can be empty, and show whether their skills fit into a listing', async () => {
+  it('can be empty, and show whether their skills fit into the listing budget of a client', async () => {
     const empty = await bob.api.createPack({ name: 'Empty', description: '', skills: [] })
     expect(empty).toMatchObject({ skills: [], skillCount: 0, budget: { listingCharacters: 0, fits: true } })
     for (const name of ['wide-a', 'wide-b']) {
@@ -106,7 +106,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'refused' }))).toBe('not_found')
   })
 
-  it('are refused with a slug that another pack has or had, and with a name that gives no slug', async () => {
+  it('are refused with the present or past slug of another pack, and with a name that gives no slug', async () => {
     await bob.api.createPack({ name: 'Taken', description: '', skills: [] })
     expect(await codeOf(alice.api.createPack({ name: 'taken', description: '', skills: [] }))).toBe('name_taken')
     await bob.api.deletePack({ slug: 'taken' })
@@ -126,7 +126,7 @@ describeApi('packs', (open) => {
     expect(warnings).toBeUndefined()
   })
 
-  it('get and lose single skills, and keep all others with their places, versions and notes', async () => {
+  it('can gain and lose single skills, and keep the order, versions and notes of all other skills', async () => {
     const slug = 'single'
     const first = { name: 'alice/one', version: '1.0.0', note: 'Start here.' }
     await bob.api.createPack({ name: 'Single', slug, description: '', skills: [first, 'two'] })
@@ -160,7 +160,7 @@ describeApi('packs', (open) => {
     expect(await read()).toHaveLength(2)
   })
 
-  it('keep the skills that someone who changes them does not see', async () => {
+  it('keep the skills that the user who changes the pack cannot see', async () => {
     await publishClosing(bob, 'public')
     const carol = await test.makeUser('carol')
     await carol.api.createOrganisation({ name: 'readers' })
@@ -185,7 +185,7 @@ describeApi('packs', (open) => {
     expect(await namesIn('ours', test.api())).toEqual([])
   })
 
-  it('have at most 500 skills, with those that are added', async () => {
+  it('have at most 500 skills, including skills that are added later', async () => {
     const slug = 'full'
     const names = Array.from({ length: limits.packSkillsMax }, (_, i) => `filling-${i}`)
     const owner = { id: (await test.registry.getCaller('alice')).userId, username: 'alice' }

@@ -6,7 +6,7 @@ import { compileInsert } from '../../packages/core/src/storage/compiled-query.ts
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('publishing', (open, dialect) => {
-  describe.skipIf(dialect !== 'PostgreSQL')('in its transaction waits for at most so many round trips', () => {
+  describe.skipIf(dialect !== 'PostgreSQL')('waits for at most five round trips in its transaction', () => {
     it.each([
       ['a new skill', '1.0.0', 5],
       ['another version', '1.1.0', 5],
@@ -30,7 +30,7 @@ describeDatabases('publishing', (open, dialect) => {
 const insertAudit = compileInsert('audit')
 
 describeDatabases('a statement whose result is not read', (open) => {
-  it('rejects its own write alone when it fails, with its own error', async () => {
+  it('rejects only its own write when it fails, with the error of the statement', async () => {
     const { database } = partsOf((await open()).registry)
     const row = { at: 0, actor_id: null, actor: null, action: 'test', subject: 'test', data: '{}' }
     const write = (...ids: readonly string[]) =>

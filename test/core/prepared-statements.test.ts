@@ -39,14 +39,14 @@ describeDatabases('compiled statements', (open, dialect) => {
     expect(await write(database, 'b')).toBe(2)
   })
 
-  it.skipIf(dialect !== 'PostgreSQL')('are repeated for a reader if they are no longer prepared', async () => {
+  it.skipIf(dialect !== 'PostgreSQL')('are prepared again for a reader if the connection lost them', async () => {
     const { read } = await openDatabase()
     expect(await selectAudit(read, { action: 'test' })).toEqual([])
     await sql`deallocate all`.execute(read)
     expect(await selectAudit(read, { action: 'test' })).toEqual([])
   })
 
-  it('return the columns of a schema that another process migrated', async () => {
+  it('return the columns of the current schema after another process migrated the database', async () => {
     const database = await openDatabase()
     expect(await write(database, 'a')).toBe(1)
     expect(await selectAudit(database.read, { action: 'test' })).toEqual([{ seq: expect.any(Number), id: 'a', ...row }])

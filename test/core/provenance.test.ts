@@ -130,7 +130,7 @@ describeApi('provenance', (open, { transport }) => {
 
   describe('of a version that is not public', () => {
     it.each(['private', 'internal'] as const)(
-      'is not in the log if it is %s, in a signed record',
+      'is a signed record without a log entry if the version is %s',
       async (visibility) => {
         const name = `kept-${visibility}`
         await publish(alice, name, 'One.', { visibility })
@@ -153,7 +153,7 @@ describeApi('provenance', (open, { transport }) => {
       },
     )
 
-    it('has a log entry once it is public, also if it becomes public a second time', async () => {
+    it('has a log entry once the version is public, also if it becomes public a second time', async () => {
       await publish(alice, 'late', 'One.', { visibility: 'private' })
       await publish(alice, 'late', 'Two.')
       await alice.api.publishSkill({ name: 'late', visibility: 'public' })
@@ -167,7 +167,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await verify(second)).ok).toBe(true)
     })
 
-    it('is shown to its owner if hidden, and to no one under a takedown', async () => {
+    it('is shown only to the owner if the version is hidden, and to no one under a takedown', async () => {
       await publish(alice, 'hidden')
       await test.admin.api.moderateSkill({ name: 'alice/hidden', state: 'hidden', reason: 'A look first.' })
       expect(await codeOf(read('alice/hidden'))).toBe('not_found')
@@ -257,7 +257,7 @@ describeApi('provenance', (open, { transport }) => {
   })
 
   it.runIf(transport === 'HTTP')(
-    'is not shared between callers by caches, and private records are not cached',
+    'varies by the Authorization header in caches, and private records are not cached',
     async () => {
       await publish(alice, 'cached')
       await publish(alice, 'uncached', 'One.', { visibility: 'private' })

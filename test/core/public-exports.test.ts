@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { openRegistry } from '../support/open-registry.ts'
 
 describe('the package @skillstead/core', () => {
-  it('exports what programs that embed a registry need, and none of its parts', () => {
+  it('exports exactly the names that programs that embed a registry need', () => {
     expect(Object.keys(core).toSorted()).toEqual([
       'RegistryError',
       'guest',
@@ -53,7 +53,7 @@ describe('the package @skillstead/core', () => {
     expect(Object.keys(core).filter((name) => !isDescribed(name))).toEqual([])
   })
 
-  it('gives a registry only operations, without its database, secrets or other parts', async () => {
+  it('returns a registry with operations only, without its database, secrets or other parts', async () => {
     const registry = await openRegistry({ path: ':memory:' })
     expect(Object.keys(registry).toSorted()).toEqual([
       'addMetrics',
@@ -69,7 +69,7 @@ describe('the package @skillstead/core', () => {
     await registry.close()
   })
 
-  it('gives the skills of an agent runtime what the documentation names', async () => {
+  it('returns from openSkills exactly the members that the documentation names', async () => {
     const skills = await core.openSkills({ path: ':memory:' })
     expect(Object.keys(skills).toSorted()).toEqual([
       'api',

@@ -62,7 +62,7 @@ async function turn() {
 }
 
 describe('publishes at the same time', () => {
-  it('share a commit: it waits for writes that are announced, until half of them are queued', async () => {
+  it('share a commit, which waits for announced writes until half of them are queued', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { writer } = partsOf(registry).database
     const [endFirst, endSecond, endThird] = Array.from({ length: 4 }, () => writer.announce())
@@ -77,7 +77,7 @@ describe('publishes at the same time', () => {
     await put('c').done
   })
 
-  it('wait for announced writes some milliseconds at most, and not for one whose work failed', async () => {
+  it('wait for announced writes some milliseconds at most, and not for a write whose preparation failed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { writer } = partsOf(registry).database
     const ends = Array.from({ length: 2 }, () => writer.announce())
@@ -97,7 +97,7 @@ describe('publishes at the same time', () => {
     await alice.publishSkill({ skillMd: skillMd('after') })
   })
 
-  it('each have their own answer if one is refused, quarantined or fails in the database', async () => {
+  it('each have their own result if one publish is refused, quarantined or fails in the database', async () => {
     // The first and the last statement of a publish.
     for (const [at, when] of [
       ['skills', "new.name = 'skill-7'"],
@@ -144,7 +144,7 @@ describe('publishes at the same time', () => {
     await expectStored(names)
   })
 
-  it.each([20, 60, 120])('keep what was acknowledged when the disk is full after %i more pages', async (pages) => {
+  it.each([20, 60, 120])('keep every acknowledged publish if the disk is full after %i more pages', async (pages) => {
     const { writer, read } = partsOf(registry).database
     await alice.publishSkill({ skillMd: skillMd('before') })
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(read)
@@ -167,12 +167,12 @@ describe('publishes at the same time', () => {
   })
 })
 
-describe('one poisoned version among a hundred of an import', () => {
+describe('one faulty version among a hundred of an import', () => {
   it.each([
     ['has no frontmatter', { skillMd: 'nothing', name: undefined }, 'invalid_skill'],
     ['has a path that leaves its folder', { files: [{ path: '../x', bytes: Buffer.from('x') }] }, 'invalid_skill'],
     ['has the name of a skill that was deleted', { name: 'deleted', skillMd: skillMd('deleted') }, 'name_taken'],
-  ])('%s: the others are stored', async (_, poison, code) => {
+  ])('%s, and all other versions are stored', async (_, poison, code) => {
     await alice.publishSkill({ skillMd: skillMd('deleted') })
     await alice.deleteSkill({ name: 'alice/deleted' })
     const items = namesOf(100).map((name) => ({ owner: 'alice', name, skillMd: skillMd(name) }))
@@ -186,7 +186,7 @@ describe('one poisoned version among a hundred of an import', () => {
     expect(await listStored()).toEqual([...others, 'deleted'].toSorted())
   })
 
-  it('is dangerous: it alone is in quarantine', async () => {
+  it('is dangerous and is the only version in quarantine', async () => {
     const items = namesOf(100).map((name, i) => ({
       owner: 'alice',
       name,

@@ -133,7 +133,7 @@ describeApi('the input of a publish', (open, { transport }) => {
         'The archive has more than 4096 entries',
       ],
       ['with a wrong path', [{ path: 'SKILL.md', bytes: Buffer.from(skillMd('x')) }, con], 'CON: The path contains'],
-    ])('is refused with a sentence that begins with the path, if there is one: %s', async (_, files, detail) => {
+    ])('is refused with a message that begins with the path of a wrong file: %s', async (_, files, detail) => {
       const answer = alice.api.publishSkill({ archive: { contentType: 'application/zip', body: zip(files) } })
       await expect(answer).rejects.toThrow(new RegExp(`^${detail}`))
     })
@@ -200,7 +200,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       [['../a'], /^\.\.\/a: .*`\.\.` segment\.$/],
       [['../a', '/b'], /^\.\.\/a: .* segment\. \/b: The path is absolute\..*SKILL\.md\.$/],
       [['../a', '/b', 'c:d'], /^\.\.\/a: .* segment\. And 2 more\.$/],
-    ])('are in the sentence of the error, unless there are several others: %j', async (paths, sentence) => {
+    ])('are named in the error message, unless there are more than two: %j', async (paths, sentence) => {
       const { message } = await refusalOf(publishFiles(paths.map((path) => ({ path, content: '' }))))
       expect(message).toMatch(sentence)
       expect(message).not.toContain('And 1 more')
@@ -211,7 +211,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
     })
 
-    it.each(['zip', 'JSON'])('may be a wrong mcp.json in no version (%s)', async (form) => {
+    it.each(['zip', 'JSON'])('may not be an invalid mcp.json (%s)', async (form) => {
       const $schema = '"$schema":"https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"'
       const content = `{${$schema},"mcpServers":{"__proto__":{"type":"stdio","command":"../x"}}}`
       const at = form === 'JSON' ? ['con.txt', 'mcp.json'] : ['mcp.json']
@@ -230,14 +230,14 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(await codeOf(alice.api.getSkill({ name: 'alice/served' }))).toBe('not_found')
     })
 
-    it('may not be equal ignoring case', async () => {
+    it('must differ in more than upper and lower case', async () => {
       const twice = publishFiles(['Read.md', 'read.md'].map((path) => ({ path, content: '' })))
       expect(await codeOf(twice)).toBe('invalid_skill')
     })
   })
 
   describe('limits', () => {
-    it('of 512 files include SKILL.md, with one error above them', async () => {
+    it('of 512 files include SKILL.md, and more files cause a few errors at most', async () => {
       const files = Array.from({ length: limits.versionFilesMax }, (_, i) => ({ path: `f${i}`, content: '' }))
       const most = await alice.api.publishSkill({ skillMd: skillMd('most-files'), files: files.slice(1) })
       expect(most.version.files).toHaveLength(512)
@@ -248,7 +248,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       }
     })
 
-    it('of a file and of a version are in bytes, and the error names the file', async () => {
+    it('of a file and of a version count bytes, and the error names a file that is too large', async () => {
       const large = 'x'.repeat(limits.fileBytesMax + 1)
       expect(await fieldsOf(publishFiles([{ path: 'large.bin', content: large }]))).toEqual(['large.bin'])
       const refusal = await refusalOf(publish({ skillMd: skillMd('large-md', { body: large }) }))
@@ -294,7 +294,7 @@ describeApi('the input of a publish', (open, { transport }) => {
     )
 
     it.each(['description', 'category', 'license', 'changelog', 'displayName', 'deprecationMessage', 'keywords'])(
-      'contain no NUL and no lone surrogates: %s',
+      'may contain no NUL and no lone surrogates: %s',
       async (field) => {
         for (const text of ['a\0b', 'a\uD800b', '\uDC00']) {
           const value = field === 'keywords' ? ['fine', text] : text
@@ -307,11 +307,11 @@ describeApi('the input of a publish', (open, { transport }) => {
       },
     )
 
-    it('of a SKILL.md contain no lone surrogates', async () => {
+    it('may contain no lone surrogates in the text of SKILL.md', async () => {
       expect(await fieldsOf(publish({ skillMd: `${skillMd('halved')}\uD800` }))).toEqual(['skillMd'])
     })
 
-    it('carry binary files as base64', async () => {
+    it('can contain binary files as base64', async () => {
       const bytes = Buffer.from([0, 255, 128, 10, 13, 0])
       await publishFiles([{ path: 'data.bin', content: bytes.toString('base64'), encoding: 'base64' }])
       const file = await alice.api.getFile({ name: 'alice/files-of-all-kinds', path: 'data.bin' })

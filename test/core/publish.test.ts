@@ -49,14 +49,14 @@ describeApi('publishing', (open) => {
       expect(await textOf(await alice.api.getSkillMd({ name: 'alice/fixed' }))).toBe(first)
     })
 
-    it('may have the content of another version under its own number', async () => {
+    it('may have the same content as another version with a different number', async () => {
       const same = skillMd('twice')
       await alice.api.publishSkill({ skillMd: same, version: '1.0.0' })
       const { created, version } = await alice.api.publishSkill({ skillMd: same, version: '1.1.0' })
       expect({ created, number: version.version }).toEqual({ created: true, number: '1.1.0' })
     })
 
-    it('takes its number from the frontmatter if that has three parts', async () => {
+    it('takes its number from the frontmatter if the number there has three parts', async () => {
       const { version } = await alice.api.publishSkill({ skillMd: skillMd('numbered', { version: '3.1.4' }) })
       expect(version.version).toBe('3.1.4')
       const half = { skillMd: skillMd('half-numbered', { version: '3.1' }) }
@@ -131,7 +131,7 @@ describeApi('publishing', (open) => {
       expect(skill.repository).toBe('https://example.com/repo')
     })
 
-    it('leave the category and the license empty if neither has them', async () => {
+    it('leave the category and the license empty if both omit them', async () => {
       const { skill } = await alice.api.publishSkill({ skillMd: skillMd('bare') })
       expect(skill).toMatchObject({ category: '', license: '', keywords: [], deprecated: false, visibility: 'public' })
     })
@@ -143,7 +143,7 @@ describeApi('publishing', (open) => {
       expect(warnings.map(({ code }) => code)).toContain('name_pattern')
     })
 
-    it('give the summary, where the text says nothing', async () => {
+    it('give the summary from the description if the text has no sentence', async () => {
       for (const [name, body] of [
         ['no-text', ''],
         ['heading-alone', '# Heading'],
@@ -173,7 +173,7 @@ describeApi('publishing', (open) => {
       }
     })
 
-    it('are not guessed: a name that is not valid is refused with one that is, unless the caller accepts it', async () => {
+    it('are not guessed: an invalid name is refused with a valid suggestion, unless the caller accepts that', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('data-tools') })
       const other = { skillMd: skillMd('Data_Tools') }
       const refused = await refusalOf(alice.api.publishSkill(other))
@@ -191,13 +191,13 @@ describeApi('publishing', (open) => {
       }
     })
 
-    it('are not guessed: a pre-release becomes no release', async () => {
+    it('are not guessed: a pre-release version is refused instead of becoming a release', async () => {
       const preview = { skillMd: skillMd('preview', { version: '1.0.0-beta' }) }
       expect(await fieldsOf(alice.api.publishSkill(preview))).toEqual(['version'])
       expect((await alice.api.publishSkill({ ...preview, version: '0.9.0' })).version.version).toBe('0.9.0')
     })
 
-    it('are not guessed: a key in another case is named', async () => {
+    it('are not guessed: a key with wrong upper or lower case is refused by name', async () => {
       const { errors } = await refusalOf(
         alice.api.publishSkill({ skillMd: '---\nname: upper\nDescription: Draws a map.\n---\n# Map\n' }),
       )

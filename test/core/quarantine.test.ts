@@ -31,7 +31,7 @@ describeApi('versions that are quarantined', (open) => {
       .executeTakeFirstOrThrow()
 
   describe('are not published', () => {
-    it('and returned with 202 and their public form', async () => {
+    it('and the response has status 202 and their public form', async () => {
       const input = { skillMd: sampleOf('dangerous', 'kept') }
       expect(await test.statusOf(alice, 'publishSkill', input)).toBe(202)
       const answer = await alice.api.publishSkill(input)
@@ -77,7 +77,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(versions.map(({ version: number }) => number)).toEqual(['1.0.0'])
     })
 
-    it('and publishing the same content again replaces the pending request', async () => {
+    it('and a second publish of the same content leaves only one quarantined version', async () => {
       const first = await hold(alice, 'twice')
       test.clock.advance(1000)
       const second = await hold(alice, 'twice')
@@ -119,7 +119,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(bob.api.getSkill({ name: `${bob.username}/source` }))).toBe('not_found')
     })
 
-    it(`with at most ${limits.quarantinedPerUserMax} per user`, async () => {
+    it(`and a user can have at most ${limits.quarantinedPerUserMax} of them`, async () => {
       for (let i = 0; i < limits.quarantinedPerUserMax; i++) await hold(alice, `much-${i}`)
       const refusal = await refusalOf(hold(alice, 'too-much'))
       expect(refusal.code).toBe('conflict')
@@ -167,7 +167,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(bob.api.getQuarantined({ id: quarantined!.id }))).toBe('not_found')
     })
 
-    it('to an administrator as all, or only those of own skills', async () => {
+    it('to an administrator, either all or only those of the administrator’s own skills', async () => {
       const { id } = await hold(test.admin, 'a-1')
       const other = await hold(alice, 'a-2')
       const listed = async (own: boolean) =>
@@ -223,7 +223,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(again.quarantined).toBe(undefined)
     })
 
-    it('under the next number if others were published meanwhile', async () => {
+    it('under the next number if other versions were published meanwhile', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'late') })
       const { id, version } = await hold(alice, 'late')
       expect(version).toBe('1.0.1')
@@ -351,7 +351,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(origin.kind).toBe('import')
   })
 
-  it('keeps the content of a recalled version, whose recall may not cover the number', async () => {
+  it('are not released with the content of a recalled version under another number', async () => {
     const name = `${alice.username}/recalled`
     const skillMd = sampleOf('dangerous', 'recalled')
     const publish = async (version: string) => (await alice.api.publishSkill({ skillMd, version })).quarantined!.id
@@ -386,7 +386,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(await quarantineOf(alice)).toEqual([])
   })
 
-  it('are refused by an import instead if the scan policy is refuse', async () => {
+  it('are refused by an import if the scan policy is `refuse`', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
     const [outcome] = await importVersions(partsOf(strict.registry), [item], systemCaller)

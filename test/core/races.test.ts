@@ -36,7 +36,7 @@ describeMatrix('at the same moment', (open) => {
     expect(fullName).toBe(ends[0] === 'done' ? 'alice/torn' : 'bob/torn')
   })
 
-  it('a transfer goes to its last recipient', async () => {
+  it('a transfer is accepted before it is offered to another user, or only by that user', async () => {
     const name = await offered('re-offered')
     const [offer, accept] = await endsOf(
       alice.api.transferSkill({ ...name, newOwner: 'carol' }),
@@ -59,7 +59,7 @@ describeMatrix('at the same moment', (open) => {
     )
   })
 
-  it.each(['hidden', 'taken_down'] as const)('a %s skill is not accepted', async (state) => {
+  it.each(['hidden', 'taken_down'] as const)('the transfer of a %s skill cannot be accepted', async (state) => {
     const name = await offered(`case-${state.replace('_', '-')}`)
     await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state }).where('full_name', '=', name.name).execute()
@@ -67,7 +67,7 @@ describeMatrix('at the same moment', (open) => {
     expect(await codeOf(bob.api.acceptTransfer(name))).toBe('not_found')
   })
 
-  it('a skill that becomes unavailable to a user is forked before that or not at all', async () => {
+  it('a user forks a skill before it becomes unavailable to the user, or not at all', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('closing') })
     const { head } = await test.api().getFeed()
     const forks = Array.from({ length: 12 }, (_, i) => bob.api.forkSkill({ name: 'closing', newName: `open-${i}` }))
@@ -78,7 +78,7 @@ describeMatrix('at the same moment', (open) => {
     expect(entries.slice(closedAt + 1).map(({ subject }) => subject)).toEqual([])
   })
 
-  it("the log's last entry of a deleted pack is its withdrawal", async () => {
+  it('a pack is changed before it is deleted, and its last log entry is the withdrawal', async () => {
     await bob.api.createPack({ name: 'Both', slug: 'both', description: '', skills: [] })
     await endsOf(
       bob.api.deletePack({ slug: 'both' }),
@@ -99,7 +99,7 @@ describeMatrix('at the same moment', (open) => {
     expect(await test.api().getPack({ slug: 'two' })).toMatchObject({ name: 'Changed', description: 'Changed too.' })
   })
 
-  it('a collaborator whose role is revoked publishes before that or not at all', async () => {
+  it('a collaborator publishes before the role is revoked, or not at all', async () => {
     const name = 'alice/roles'
     await alice.api.publishSkill({ skillMd: skillMd('roles') })
     for (const change of [{ skillMd: skillMd('roles', { body: 'Bad.' }) }, { description: 'Bad.' }]) {
@@ -133,7 +133,7 @@ describeMatrix('metadata set by the owner', (open) => {
 
   const categoryOf = async () => (await test.api().getSkill({ name: 'shelf' })).category
 
-  it('is kept when the version is yanked, and when it is restored', async () => {
+  it('is kept when the version is yanked, and when the version is restored', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('kept') })
     await alice.api.publishSkill({ name: 'kept', description: 'OWNER SET' })
     const only = { name: 'kept', version: '1.0.0' }
@@ -147,7 +147,7 @@ describeMatrix('metadata set by the owner', (open) => {
     expect((await test.api().getSkill({ name: 'kept' })).description, 'another version speaks').toBe('Next.')
   })
 
-  it('for a category is changed only by a new latest version', async () => {
+  it('keeps its category until a new latest version or a publish request changes it', async () => {
     await alice.api.publishSkill({ skillMd: inCategory('first', 'One.'), version: '2.0.0' })
     expect(await categoryOf()).toBe('first')
     await alice.api.publishSkill({ name: 'shelf', category: 'owned' })
@@ -238,7 +238,7 @@ describeMatrix('lists and limits', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('there') })
   })
 
-  it('leave out skills whose versions are all yanked, unless a pack pins one', async () => {
+  it('omit skills whose versions are all yanked, unless a pack pins a version', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('all-yanked') })
     const packs = { name: 'P', description: '', skills: ['there', 'all-yanked'] }
     const pin = { name: 'all-yanked', version: '1.0.0' }
@@ -263,7 +263,7 @@ describeMatrix('lists and limits', (open) => {
     expect((await test.api().listPacks({ q: 'über nothing' })).total).toBe(0)
   })
 
-  it('read a blob once, however often it is requested', async () => {
+  it('return a blob only once per batch, however often the batch names it', async () => {
     const { files } = await test.api().getSkill({ name: 'there' })
     const { digest } = files[0]!
     const digests = [digest, `sha256:${'0'.repeat(64)}`, digest]
@@ -274,7 +274,7 @@ describeMatrix('lists and limits', (open) => {
   describe('a missing skill or user', () => {
     const proof = { method: 'domain', proof: 'example.com' } as const
 
-    it('is not distinguishable from a private one', async () => {
+    it('is not distinguishable from a private skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
       expect(await codeOf(test.api().getReputation({ username: 'unknown-user' }))).toBe('not_found')
       for (const skillName of ['alice/nothing', 'alice/mine'])
@@ -299,7 +299,7 @@ const entry = (seq: number) =>
   })
 
 describeMatrix('a page of the feed', (open) => {
-  it('ends at a few MiB, and the next one continues', async () => {
+  it('ends at a few MiB, and the next page continues', async () => {
     const test = await open()
     const hash = Buffer.alloc(32)
     await partsOf(test.registry).database.writer.write(async (trx) => {

@@ -59,7 +59,7 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
     await expect(statement).rejects.toMatchObject({ code: dialect === 'SQLite' ? 'SQLITE_READONLY' : '25006' })
   })
 
-  it('answers every GET endpoint as a registry that can be written does', async () => {
+  it('answers every GET endpoint like a registry opened for writing', async () => {
     const location = await makeLocation(dialect)
     const writer = await open(location)
     await fillRegistry(writer)
@@ -122,7 +122,7 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
     await (await open(location, 'read')).close()
   })
 
-  it('is rejected with `no_registry` if there is none, and none is created', async () => {
+  it('is rejected with `no_registry` if it does not exist, and is not created', async () => {
     const location = await makeLocation(dialect, { isEmpty: true })
     expect(await codeOf(open(location, 'read'))).toBe('no_registry')
     expect(await codeOf(open(location, 'read'))).toBe('no_registry')
@@ -131,7 +131,7 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
 })
 
 describe('an SQLite file that two registries read at once', () => {
-  it('has no files of SQLite next to it after both were closed', async () => {
+  it('has no other SQLite files next to it after both registries were closed', async () => {
     const location = await makeLocation('SQLite')
     await fill(location)
     const before = readFiles(location)

@@ -116,7 +116,7 @@ describeApi('the read rule', (open) => {
     }
   })
 
-  it('marks the words of the skills that everyone sees in lists', async () => {
+  it('marks the index entries of the skills that everyone sees in lists', async () => {
     const { dialect, read } = partsOf(test.registry).database
     if (dialect === 'sqlite') return
     const marked = await sql<{ full_name: string }>`select full_name from skill_text join skills using (num)
@@ -132,7 +132,7 @@ describeApi('the read rule', (open) => {
     const listed = skills.filter(({ name, state }) => state === 'live' && sights[name] === 'seen')
     const listedNames = listed.map(({ name }) => name).toSorted()
 
-    it.each(skills)('decides what a request for $name answers', async ({ name }) => {
+    it.each(skills)('decides what a request for $name returns', async ({ name }) => {
       expect(await readSight(apis[reader]!, name)).toBe(sights[name])
     })
 

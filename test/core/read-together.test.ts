@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('details that are requested at the same time', (open, dialect) => {
-  it('are those of each skill, and unknown and private ones stay not found', async () => {
+  it('are returned for each skill, with not_found for unknown and private skills', async () => {
     const { registry, makeUser } = await open({ answerBytesMax: 0 })
     const { username } = await makeUser()
     const own = localApi(registry, await registry.getCaller(username))

@@ -125,7 +125,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(skill.summary).toContain('A summary.')
   })
 
-  it('shows an older version by its number, in the details too', async () => {
+  it('shows the details of an older version by its number', async () => {
     await publishVersions('dated', '1.0.0', '2.0.0')
     const [old, latest] = [
       await test.api().getSkill({ name: 'dated', version: '1.0.0' }),
@@ -235,7 +235,7 @@ describeMatrix('reading', (open, { transport }) => {
   )
 
   describe('a yanked version', () => {
-    it('is replaced by the next lower one, is still served by number, and can be restored', async () => {
+    it('is replaced as the latest by the next lower version, is still served by number, and can be restored', async () => {
       await publishVersions('pulled', '1.0.0', '2.0.0')
       await alice.api.yankVersion({ name: 'pulled', version: '2.0.0' })
       const skill = await test.api().getSkill({ name: 'pulled' })
@@ -262,7 +262,7 @@ describeMatrix('reading', (open, { transport }) => {
       expect((await alice.api.publishSkill(other)).version.version).toBe('1.0.1')
     })
 
-    it('that was the last one removes the skill from every list, but it can be read', async () => {
+    it('that was the only version removes the skill from every list, but the skill can still be read', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('emptied', { description: 'Quagga.' }), category: 'Emptied' })
       await alice.api.yankVersion({ name: 'emptied', version: '1.0.0' })
       expect((await alice.api.searchSkills({ q: 'quagga' })).total).toBe(0)
@@ -282,7 +282,7 @@ describeMatrix('reading', (open, { transport }) => {
       expect((await alice.api.searchSkills({ q: 'quagga' })).total).toBe(1)
     })
 
-    it('is yanked by users who may publish, idempotently', async () => {
+    it('can be yanked only by users who may publish, any number of times', async () => {
       await publishVersions('pulled-twice', '1.0.0')
       expect(await codeOf(test.api().yankVersion({ name: 'pulled-twice', version: '1.0.0' }))).toBe('unauthorized')
       expect(await codeOf(bob.api.yankVersion({ name: 'pulled-twice', version: '1.0.0' }))).toBe('forbidden')

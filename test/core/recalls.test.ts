@@ -114,7 +114,7 @@ describeApi('recalls', (open, { transport }) => {
       await test.api().getArchive({ name, version: '2.0.0', allowRecalled: true })
     })
 
-    it('of all versions leave a skill without a latest version, out of lists', async () => {
+    it('of all versions leave a skill without a latest version, and in no list', async () => {
       const name = await make()
       await recall(name, '*')
       const details = await test.api().getSkill({ name })
@@ -159,7 +159,7 @@ describeApi('recalls', (open, { transport }) => {
       ])
     })
 
-    it('leave an overlapping recall, which then covers the version', async () => {
+    it('leave an overlapping recall in force, which then covers the version', async () => {
       const name = await make()
       const first = await recall(name, '2.x')
       test.clock.advance(1000)
@@ -185,7 +185,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('of later versions', () => {
-    it('cover a version that is published in the range, which its publication says', async () => {
+    it('cover a version that is published later in the range, and the publish returns a warning', async () => {
       const name = await make(['1.0.0'])
       expect(await recall(name, '>=2.0.0')).toMatchObject({ versions: [], versionCount: 0 })
       const { warnings, skill, version } = await publish(name.split('/')[1]!, '2.0.0')
@@ -219,7 +219,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('of content that comes back', () => {
-    it('refuse it in an import under another number', async () => {
+    it('refuse the same content in an import under another number', async () => {
       const name = await make(['1.0.0'])
       const short = name.split('/')[1]!
       await recall(name, '1.0.0')
@@ -247,7 +247,7 @@ describeApi('recalls', (open, { transport }) => {
       expect((await test.api().getSkill({ name })).latestVersion).toBe('')
     })
 
-    it('end a recall of an administrator only as an administrator', async () => {
+    it('can be ended only by an administrator if an administrator made them', async () => {
       const name = await make()
       const { id, byAdministrator } = await test.admin.api.recallSkill({ name, range: '*', reason })
       expect(byAdministrator).toBe(true)
@@ -361,13 +361,13 @@ describeApi('recalls', (open, { transport }) => {
         expect(await codeOf(owner.api.recallSkill({ name, range: '*', reason: bad }))).toBe('invalid_request')
     })
 
-    it('write a reason of several lines as one', async () => {
+    it('store a reason of several lines as a single line', async () => {
       const name = await make()
       const { reason: stored } = await owner.api.recallSkill({ name, range: '*', reason: 'One.\n\n## Two\r\nThree' })
       expect(stored).toBe('One. ## Two Three')
     })
 
-    it('limit the active recalls of a skill, and the ended ones that it remembers', async () => {
+    it('are refused beyond 20 active recalls of a skill; ended recalls do not count', async () => {
       const name = await make()
       const ids: string[] = []
       for (let i = 0; i < 20; i++) ids.push((await recall(name, `<=1.0.${i}`)).id)
@@ -378,7 +378,7 @@ describeApi('recalls', (open, { transport }) => {
     })
   })
 
-  it('that are repeated are the same recall, with one entry', async () => {
+  it('that are repeated are the same recall, with a single log entry', async () => {
     const name = await make()
     const first = await recall(name, '2.x')
     test.clock.advance(1000)
@@ -390,7 +390,7 @@ describeApi('recalls', (open, { transport }) => {
     expect((await recall(name, '2.x')).id).not.toBe(first.id)
   })
 
-  it('answer with the versions of each recall of a skill with many', async () => {
+  it('return the versions of each recall of a skill with many recalls', async () => {
     const name = await make()
     for (const range of ['1.0.0', '1.x', '9.x']) await recall(name, range)
     const { recalls } = await test.api().listRecalls({ name })
@@ -437,7 +437,7 @@ describeApi('recalls', (open, { transport }) => {
       expect((await heartbeat(name, '2.0.0'))!.recalled).toBeUndefined()
     })
 
-    it('say so where there is no other version', async () => {
+    it('report no latest version if every version is recalled', async () => {
       const name = await make(['1.0.0'])
       await recall(name, '*')
       expect(await heartbeat(name, '1.0.0')).toMatchObject({ reason: 'recalled', latestVersion: '' })
@@ -445,7 +445,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('in the list', () => {
-    it('show what is known of who has a recalled version to the owner and administrators, as counts', async () => {
+    it('show only the owner and administrators how many agents have a recalled version', async () => {
       const name = await make()
       for (const [key, version] of [
         ['claude-code:a', '2.0.0'],

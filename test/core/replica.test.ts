@@ -88,7 +88,7 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     expect(errors.filter(isNoDelay)).toEqual([])
   })
 
-  it('lets the primary answer if the replica ends during a read, and when it is unavailable', async () => {
+  it('lets the primary answer if a read of the replica fails, or if the replica is unavailable', async () => {
     const { registry, api, names, errors } = await open()
     await api.publishSkill({ skillMd: skillMd('kept') })
     const { replica: own } = partsOf(registry)
@@ -111,7 +111,7 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     expect(await readCounts(gone.registry)).toEqual([0, 2])
   })
 
-  it('never reads the database of another registry, or a copy that does not follow', async () => {
+  it('is never read if it belongs to another registry or does not follow the primary', async () => {
     const first = await open()
     await first.api.publishSkill({ skillMd: skillMd('foreign') })
     await first.names()
@@ -126,7 +126,7 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     }
   })
 
-  it('lets the primary answer while the replica is silent, and closes', async () => {
+  it('lets the primary answer while the replica does not respond, and does not prevent closing', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
@@ -138,7 +138,7 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     await registry.close()
   })
 
-  it('needs the database that it is a replica of', async () => {
+  it('cannot be configured without the database of which it is a replica', async () => {
     const opening = openRegistry({ path: ':memory:', databaseReadUrl: `${replica.url}skillstead_1` })
     await expect(opening).rejects.toThrow('`databaseReadUrl` is a replica of `databaseUrl`: pass both.')
   })

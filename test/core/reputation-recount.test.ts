@@ -23,7 +23,7 @@ const endless = { ...everything, reviews: 1e9, review_points: 1e9 }
 const allMethods = ['github', 'domain', 'manual'] as const
 
 describe('the formula of reputation', () => {
-  it('gives at most 1000, to an author with everything', () => {
+  it('gives at most 1000 points, to an author with the maximum of every component', () => {
     const { most } = formula.verification
     const whole = formula.downloads.most + formula.stars.most + formula.reviews.most + most
     expect(whole + formula.quality.portable.most + formula.quality.described.most).toBe(scoreMax)

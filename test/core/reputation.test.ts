@@ -143,7 +143,7 @@ describeApi('reputation', (open) => {
       expect((await reputationOf(author)).components).toEqual(before)
     })
 
-    it('more reviews by agents of one user than by one review of that user', async () => {
+    it('several reviews by agents of one user, beyond the effect of a single review', async () => {
       const { author, skill } = await makeAuthor('herded')
       const reviews = async () => (await reputationOf(author)).components.reviews
       const agents = []
@@ -161,7 +161,7 @@ describeApi('reputation', (open) => {
       expect(await reviews(), 'and none where the user speaks').toBe(23)
     })
 
-    it('private or internal skills, of which it reveals nothing', async () => {
+    it('private or internal skills, whose existence it does not reveal', async () => {
       const { author, skill } = await makeAuthor('discreet')
       const before = await reputationOf(author)
       test.clock.advance(1000)

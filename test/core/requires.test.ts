@@ -91,7 +91,7 @@ describeApi('resolving what skills require', (open) => {
     expect(await codeOf(resolve(alice, 'nothing'))).toBe('not_found')
   })
 
-  it('goes back to a lower version of a required skill where that alone resolves a conflict', async () => {
+  it('chooses a lower version of a required skill if only that version resolves a conflict', async () => {
     await publish(bob, 'core', { version: '1.0.0' })
     await publish(bob, 'core', { version: '2.0.0' })
     await publish(bob, 'plugin', { version: '1.0.0', requires: '[core@^1.0.0]' })
@@ -106,7 +106,7 @@ describeApi('resolving what skills require', (open) => {
     ])
   })
 
-  it('explains a conflict with the chain of each side', async () => {
+  it('explains a conflict with the chain of requirements of each side', async () => {
     await publish(bob, 'left', { requires: '[alice/pdf@^1.0.0]' })
     await publish(bob, 'right', { requires: '[alice/pdf@^2.0.0]' })
     await publish(bob, 'torn', { requires: '[left, right]' })
@@ -125,7 +125,7 @@ describeApi('resolving what skills require', (open) => {
     )
   })
 
-  it('names a cycle', async () => {
+  it('fails with an error that names the skills of a cycle', async () => {
     await publish(bob, 'hen', { requires: '[bob/egg]' })
     await publish(bob, 'egg', { requires: '[chick]' })
     await publish(bob, 'chick', { requires: '[hen]' })
@@ -134,7 +134,7 @@ describeApi('resolving what skills require', (open) => {
     )
   })
 
-  it('says which skill requires one that does not exist, and leaves out optional ones', async () => {
+  it('reports which skill requires a missing skill, and omits optional skills that are missing', async () => {
     await publish(bob, 'broken', { requires: '[alice/nothing@^1.0.0]' })
     expect(await conflictOf(bob, 'broken')).toBe(
       `conflict: There is no skill 'alice/nothing' that you may see, and bob/broken 1.0.0 requires it.${noDeps}`,
@@ -221,19 +221,19 @@ describeApi('resolving what skills require', (open) => {
     },
   )
 
-  it('takes the requirement of itself in another spelling for none', async () => {
+  it('ignores a requirement of the skill itself in the field `dependencies`', async () => {
     await publish(bob, 'dreamer', { lines: 'dependencies: [bob/dreamer]\n' })
     expect(textOf(await resolve(bob, 'dreamer'))).toEqual(['bob/dreamer@1.0.0'])
   })
 
-  it('takes ranges as long as a skill may write them', async () => {
+  it('accepts a range of the maximum length that a skill may state', async () => {
     expect(textOf(await resolve(alice, `pdf@${Array.from({ length: 20 }, () => '^1.0.0').join(' || ')}`))).toEqual([
       'alice/pdf@1.4.0',
     ])
     expect(await codeOf(resolve(alice, `pdf@${'1'.repeat(limits.rangeCharactersMax + 1)}`))).toBe('invalid_request')
   })
 
-  it('explains only conflicts of which no other version is a solution', async () => {
+  it('reports a conflict only if no choice of versions satisfies all ranges', async () => {
     const random = seededRandom(7)
     const pick = (count: number) => Math.floor(random() * count)
     let explained = 0
@@ -332,7 +332,7 @@ describeDatabases('large resolutions', (open) => {
     },
   )
 
-  it('reads what versions from before the column require from their metadata', async () => {
+  it('reads the requirements of versions without the stored column from their metadata', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await publish(alice, 'pdf')
@@ -360,7 +360,7 @@ describeApi('dependents', (open) => {
   }
   const countOf = async (name: string) => (await test.api().getSkill({ name })).dependents
 
-  it('are listed to those who may see them, and counted where everyone may', async () => {
+  it('are listed for callers who may see them, and only public dependents are counted', async () => {
     await publish(alice, 'base')
     expect(await countOf('base')).toBe(0)
     await publish(bob, 'one', { requires: '[alice/base@^1.0.0]' })
@@ -382,7 +382,7 @@ describeApi('dependents', (open) => {
     expect(await codeOf(test.api().listDependents({ name: 'bob/dark' }))).toBe('not_found')
   })
 
-  it('follow new versions, visibility, deletion and a later skill of the same owner', async () => {
+  it('change with new versions, visibility, deletions and a later skill of the same owner', async () => {
     await publish(bob, 'one', { version: '1.1.0' })
     await bob.api.publishSkill({ name: 'two', visibility: 'private' })
     expect(await dependentsOf('base')).toEqual(['alice/three 1.x'])
@@ -396,7 +396,7 @@ describeApi('dependents', (open) => {
     expect(await countOf('bob/base')).toBe(0)
   })
 
-  it('details show what a version requires', async () => {
+  it('have details that show what each version requires', async () => {
     await publish(alice, 'whole', {
       requires: '{ skills: [base@^1.0.0], commands: [git], mcpServers: [github], env: [TOKEN] }',
     })
@@ -412,7 +412,7 @@ describeApi('dependents', (open) => {
     expect((await test.api().getSkill({ name: 'whole', version: '1.0.0' })).requires).toEqual(requires)
   })
 
-  it.each(['yanked', 'recalled'] as const)('their owners learn that a version was %s', async (how) => {
+  it.each(['yanked', 'recalled'] as const)('have owners who learn that a required version was %s', async (how) => {
     const lib = `lib-${how}`
     await publish(alice, lib, { version: '1.0.0' })
     await publish(alice, lib, { version: '1.1.0' })

@@ -80,7 +80,7 @@ async function fill(test: TestRegistry): Promise<void> {
   await publish('greeting', 'Greets after the wrong order of a shop.')
 }
 
-describeDatabases('a second stage by embeddings', (open: Open) => {
+describeDatabases('a reranker with an embedding service', (open: Open) => {
   async function start(service: { url: string }, more: { key?: string; timeoutMs?: number } = {}) {
     const errors: unknown[] = []
     const embeddings = { url: service.url, model: 'small', timeoutMs: 5000, ...more }
@@ -118,7 +118,7 @@ describeDatabases('a second stage by embeddings', (open: Open) => {
     expect(all.total).toBe(3)
   })
 
-  it('receives neither the texts of private skills nor searches that name a skill, are sorted or are empty', async () => {
+  it('sends the service neither texts of private skills nor searches that name a skill, are sorted or empty', async () => {
     const service = await startService()
     const { test } = await start(service)
     const bob = await test.makeUser('bob')
@@ -174,7 +174,7 @@ describeDatabases('a second stage by embeddings', (open: Open) => {
 })
 
 describeDatabases('stored embeddings', (open: Open) => {
-  it('are deleted after some time, and the oldest beyond a number', async () => {
+  it('are deleted after their retention time, the oldest first if there are too many', async () => {
     const { registry } = await open()
     const { database } = partsOf(registry)
     await database.writer.write(async (trx) => {
@@ -196,7 +196,7 @@ async function preferGreeting(texts: readonly { text: string }[]): Promise<numbe
   return texts.map(({ text: one }) => Number(one.includes('Greets')))
 }
 
-describeDatabases('a second stage of an embedding program', (open: Open) => {
+describeDatabases('a reranker that the embedding program passes in', (open: Open) => {
   it('does not change the order between the pages of a search, and reports the first failure and a pause once', async () => {
     let isDown = true
     const errors: unknown[] = []
@@ -222,7 +222,7 @@ describeDatabases('a second stage of an embedding program', (open: Open) => {
     ])
   })
 
-  it('compares once for pages that are requested at the same time', async () => {
+  it('compares the texts once for pages that are requested at the same time', async () => {
     let compared = 0
     const compare = async (_: string, texts: readonly { text: string }[]) => {
       compared++

@@ -112,7 +112,7 @@ describeApi('reviews and issues of users', (open) => {
       expect(await listReviews('tool')).toEqual(before)
     })
 
-    it("change the owner's standing by the difference, unless they are the owner's own", async () => {
+    it('change the owner’s reputation by the difference to the earlier rating, unless the owner wrote them', async () => {
       await publish('weighed')
       const steps = [
         [bob, 5, [1, 4]],

@@ -51,7 +51,7 @@ async function open(openTest: Open, options: Parameters<Open>[0] = {}) {
 }
 
 describeDatabases('a bundle of rules', (openTest) => {
-  it('applies to new versions of every node, and causes a rescan of stored ones', async () => {
+  it('applies to new versions on every node, and causes a rescan of stored versions', async () => {
     const { test, context } = await open(openTest)
     const other = await open(openTest, { at: test.location, clock: test.clock })
     const before = await publish(test, 'early')
@@ -78,7 +78,7 @@ describeDatabases('a bundle of rules', (openTest) => {
     expect(await codeOf(test.api().getRulesBundle({}))).toBe('not_found')
   })
 
-  it('is replaced by a newer release within an hour, and never by an older, other or invalid one', async () => {
+  it('is replaced by a newer release within an hour, and never by an older, foreign or invalid bundle', async () => {
     const { test, errors, context } = await open(openTest)
     const { source, replace } = await writeBundle(5)
     await followRules(context, { source, keys })
@@ -119,11 +119,11 @@ describeDatabases('a bundle of rules', (openTest) => {
   })
 })
 
-describe('a node that follows another one', () => {
+describe('a node that takes its rules from another node', () => {
   const allowNetworks = ['127.0.0.0/8', '::1/128']
 
-  describeDatabases('installs the bundle that it serves', (openTest) => {
-    it('and serves it to the next, as it was signed', async () => {
+  describeDatabases('installs the bundle that the other node serves', (openTest) => {
+    it('and serves the bundle to other nodes as it was signed', async () => {
       const first = await open(openTest)
       const { source } = await writeBundle(8)
       await followRules(first.context, { source, keys })
@@ -148,7 +148,7 @@ describe('a node that follows another one', () => {
   })
 
   describeDatabases('does not reach the operator’s own network, or any network offline', (openTest) => {
-    it('unless it is allowed', async () => {
+    it('but reads a bundle from a file', async () => {
       const { context } = await open(openTest)
       const source = 'http://127.0.0.1:8123/rules.bundle'
       await expect(followRules(context, { source, keys })).rejects.toMatchObject({ code: 'invalid_request' })

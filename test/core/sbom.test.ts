@@ -56,7 +56,7 @@ describeMatrix('bills of materials', (open, { transport }) => {
     expect(document.components.flatMap(({ purl }) => purl ?? [])).toEqual(['pkg:npm/zod@4.1.0'])
   })
 
-  it('have what the version requires, and its recall', async () => {
+  it('contain the requirements of the version, and its recall', async () => {
     const requires = '{ skills: { lib: ^1.0.0, bob/tool: "*" }, commands: [git], mcpServers: [github], env: [TOKEN] }'
     const needy = `---\nname: needy\ndescription: Needs others\nmetadata:\n  requires: ${requires}\n---\n`
     await alice.api.publishSkill({ skillMd: needy })
@@ -111,7 +111,7 @@ describeMatrix('bills of materials', (open, { transport }) => {
     expect(await forkedFrom(bob.api)).toHaveLength(1)
   })
 
-  it('name what was not read', async () => {
+  it('name the files that could not be read', async () => {
     const files = [
       { path: 'package.json', content: '{' },
       { path: 'uv.lock', content: 'version = 1' },
@@ -127,7 +127,7 @@ describeMatrix('bills of materials', (open, { transport }) => {
     expect(document.components.flatMap(({ purl }) => purl ?? [])).toEqual(['pkg:pypi/six'])
   })
 
-  it('are for those who may read the version', async () => {
+  it('are only available to callers who may read the version', async () => {
     await publish(alice, 'secret', { visibility: 'private' })
     const input = { name: 'alice/secret', version: '1.0.0' }
     for (const api of [test.api(), bob.api]) expect(await codeOf(api.getSbom(input))).toBe('not_found')
@@ -154,7 +154,7 @@ describeMatrix('bills of materials', (open, { transport }) => {
   })
 
   describe('of hostile skills', () => {
-    it('are bounded', async () => {
+    it('are limited in size', async () => {
       const dependencies = Object.fromEntries(
         Array.from({ length: 10_000 }, (_, i) => [`package-${i}`, '9'.repeat(20)]),
       )

@@ -12,7 +12,7 @@ const described = { ...tables, ...upstreamTables }
 const isUnlisted = (table: string) => unlistedTables.some((one) => table.startsWith(one))
 
 describeDatabases('the description of the tables', (open, dialect) => {
-  it('is what all migrations make', async () => {
+  it('equals the schema that all migrations create', async () => {
     const { dialect: name, read } = partsOf((await open()).registry).database
     const { rows } = await (
       dialect === 'SQLite'

@@ -20,7 +20,7 @@ describe('the words of a context', () => {
     expect(toContextTerms(context)).toEqual(terms)
   })
 
-  it('are the most frequent 32', () => {
+  it('are the 32 most frequent words', () => {
     const files = Array.from({ length: 99 }, (__, i) => `a.x${i}`)
     const terms = toContextTerms({ files: [...files, 'b.x80'] })
     expect({ count: terms.length, first: terms[0] }).toEqual({ count: 32, first: 'x80' })
@@ -52,7 +52,7 @@ describeApi('a search with a context', (open) => {
     await alice.api.publishSkill(secret)
   })
 
-  it('puts first, among equal matches, the one that fits the files, the languages or the installed skills', async () => {
+  it('puts the skill that fits the files, languages or installed skills first among equal matches', async () => {
     expect((await find(undefined)).names).toEqual(['staging-blue', 'staging-green', 'staging-red'])
     for (const context of [
       { files: ['infra/main.tf'] },
@@ -71,7 +71,7 @@ describeApi('a search with a context', (open) => {
     expect(rest).toEqual(plain)
   })
 
-  it('leaves the order of a better match, of another sort order and of an empty query', async () => {
+  it('does not change the rank of a better match, another sort order or an empty query', async () => {
     const context = { files: ['infra/main.tf'] }
     expect((await find(context, { q: 'staging-blue' })).names[0]).toBe('staging-blue')
     for (const more of [{ sort: 'stars' }, { q: '' }])

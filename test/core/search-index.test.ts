@@ -123,7 +123,7 @@ describe('finding', () => {
     expect(index.search(query('  ')).total).toBe(5)
   })
 
-  test('a misspelt word finds the intended one', () => {
+  test('a misspelt word finds the intended word', () => {
     for (const q of ['kubernets', 'kubernnetes', 'kubrenetes', 'kubernetas', 'kubernet']) expect(find(q)).toEqual([3])
     expect(find('fill pdf fomrs')[0]).toBe(1)
   })
@@ -259,7 +259,7 @@ describe('order', () => {
     expect(index.search(query('', { sort: 'stars' })).ids).toEqual([1, 2, 3])
   })
 
-  test('lists and their totals are those of sorted and filtered skills, whatever changed before', () => {
+  test('lists and their totals equal those of sorting and filtering all skills, whatever changed before', () => {
     const name = fc.constantFrom('a', 'b', 'Z', 'é', '中', '\u{10FFFF}', '\u{FFFD}')
     const key = fc.constantFrom('u1', 'u2', 't1', 'o1')
     const count = fc.nat(3)
@@ -313,7 +313,7 @@ describe('order', () => {
     )
   })
 
-  test('a sort with a query changes the order and finds the same', () => {
+  test('a sort with a query changes the order, but not the matches', () => {
     const index = indexOf(
       skill(1, 'a', { description: 'deploy kubernetes', downloads: 1 }),
       skill(2, 'b', { description: 'deploy kubernetes', downloads: 2 }),
@@ -371,8 +371,8 @@ describe('a search for a camelCase identifier', () => {
   })
 })
 
-describe('an identifier in camelCase, for any of its words', () => {
-  test('is found in any spelling, and by its words apart', () => {
+describe('an identifier in camelCase', () => {
+  test('is found in any spelling, and by its separate words', () => {
     fc.assert(
       fc.property(anyParts, (parts) => {
         const identifier = toIdentifier(parts)
@@ -384,7 +384,7 @@ describe('an identifier in camelCase, for any of its words', () => {
     )
   })
 
-  test('is looked for in linear time in a long word of another script', () => {
+  test('is detected in linear time, even in a long word of another script', () => {
     // CPU time instead of elapsed time, which a busy machine would dominate.
     const before = process.threadCpuUsage()
     for (let i = 0; i < 20; i++) tokenize('é'.repeat(20_000))
@@ -392,7 +392,7 @@ describe('an identifier in camelCase, for any of its words', () => {
     expect((user + system) / 1000).toBeLessThan(2000)
   })
 
-  test('gives the tokens of its parts and itself, unless it is as long as encoded data', () => {
+  test('has its parts and itself as tokens, unless it is as long as encoded data', () => {
     expect(tokenize('getHTTPClient2 iOS')).toEqual(['get', 'http', 'client2', 'gethttpclient2', 'i', 'os', 'ios'])
     expect(tokenize(`a${'B'.repeat(50)}`)).toEqual([`a${'b'.repeat(termLengthMax - 1)}`])
   })
@@ -575,7 +575,7 @@ describe('filters', () => {
   const find = (filters: Partial<IndexQuery['filters']>) =>
     index.search(query('', { filters: { includeStubs: true, ...filters } })).ids
 
-  test('texts are compared completely and ignoring case', () => {
+  test('texts are compared as a whole, ignoring case', () => {
     expect(find({ category: 'DATA' })).toEqual([1, 2])
     expect(find({ license: 'mit' })).toEqual([1])
     expect(find({ owner: 'Bob' })).toEqual([2])
@@ -779,7 +779,7 @@ describe('a prefix of very many words', () => {
       skill(id, `s${id}`, { description: many.slice(id * 2000, id * 2000 + 2000).join(' '), audience }),
     )
 
-  test('is completed with some of them, and the result is partial', () => {
+  test('is completed with some of these words, and the result is partial', () => {
     const index = indexOf(...skillsOf('guests'))
     const found = index.search(query('zz'))
     expect(found.partial).toBe(true)
@@ -793,7 +793,7 @@ describe('a prefix of very many words', () => {
   })
 })
 
-describe('the parts', () => {
+describe('the parts of the index', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
 
   test('a misspelling is compared with a limited number of words', () => {
@@ -838,7 +838,7 @@ describe('the parts', () => {
 describe('an index in its own thread', () => {
   const options = { onLost, onError: onLost }
 
-  test('finds what was put, and its size', async () => {
+  test('finds the skills that were put into it, and counts them', async () => {
     const index = new IndexThread(options)
     const documents = Array.from({ length: 600 }, (_, i) => skill(i + 1, `skill-${i}`))
     for (let i = 0; i < documents.length; i += 100) await index.put(documents.slice(i, i + 100))
@@ -854,7 +854,7 @@ describe('an index in its own thread', () => {
     index.close()
   })
 
-  test('refuses searches while the oldest one waits too long', async () => {
+  test('refuses searches while the oldest pending search waits too long', async () => {
     let nowMs = 0
     const index = new IndexThread({ ...options, now: () => nowMs })
     const [first, second] = [index.search(query('a')), index.search(query('b'))]
@@ -864,7 +864,7 @@ describe('an index in its own thread', () => {
     index.close()
   })
 
-  test('refuses searches behind so many that they would wait too long', async () => {
+  test('refuses searches that would wait too long behind other pending searches', async () => {
     let nowMs = 0
     const index = new IndexThread({ ...options, now: () => nowMs })
     const first = index.search(query('a'))
@@ -876,7 +876,7 @@ describe('an index in its own thread', () => {
     index.close()
   })
 
-  test('reports a document that cannot be indexed, and keeps the others', async () => {
+  test('reports a document that cannot be indexed, and keeps all other documents', async () => {
     const errors: unknown[] = []
     const index = new IndexThread({ onLost, onError: (error) => errors.push(error) })
     await index.put([skill(1, 'before')])

@@ -144,7 +144,7 @@ describe.each([
       expect(found.filters).toEqual({ q: '', includeStubs: false, ...query })
     })
 
-    it('finds with a client the skills that the client loads without a problem, by their latest versions', async () => {
+    it('finds, for a given client, the skills whose latest version the client loads without a problem', async () => {
       const long = 'Counts okapis. '.repeat(80)
       await publish('okapi', skillMd('okapi', { description: long, version: '1.0.0' }))
       expect(await findClients('okapi')).toEqual(['claude-code', 'cursor', 'gemini-cli', 'goose', 'omp', 'openclaw'])
@@ -161,7 +161,7 @@ describe.each([
         expect(names(await search({ q: 'stubbed', includeStubs: true, client }))).toEqual([])
     })
 
-    it('refuses a client that it does not know', async () => {
+    it('refuses an unknown client', async () => {
       for (const client of ['', 'Claude-Code', 'emacs', 'toString']) {
         expect(await fieldsOf(search({ client }))).toEqual(['client'])
       }
@@ -202,7 +202,7 @@ describe.each([
       for (const skill of (await search({ q: 'bison' })).skills) expect(skill).not.toHaveProperty('match')
     })
 
-    it('explains with the fields and words of each skill, not of the query', async () => {
+    it('explains each match with the fields and words of the skill, not of the query', async () => {
       const { skills } = await search({ q: 'zzqqx alice biso', explain: true, limit: 100 })
       const bison = skills.filter(({ name }) => Number(name.split('-')[1]) % 5 === words.indexOf('bison'))
       expect(bison.length).toBeGreaterThan(0)
@@ -216,7 +216,7 @@ describe.each([
       }
     })
 
-    it.each(['downloads', 'recent', 'stars'] as const)('finds the same whatever the sort: %s', async (sort) => {
+    it.each(['downloads', 'recent', 'stars'] as const)('finds the same skills with any sort: %s', async (sort) => {
       for (const q of ['bison mammal', 'bison camel', 'bison xyzzyplugh']) {
         const found = await search({ q, limit: 100 })
         const sorted = await search({ q, sort, limit: 100 })
@@ -261,7 +261,7 @@ describe.each([
       ['German', 'Misst die Größe der Straße', ['groesse', 'Größe', 'grosse', 'strasse', 'STRASSE'], ['grün']],
       ['Turkish', 'Işık ve ırmak ölçer', ['isik', 'ışık', 'ırmak', 'IRMAK', 'irmak'], ['isirmak']],
       ['Russian', 'Копирует мой файл', ['мой', 'файл'], ['мои']],
-    ])('reads words of %s as people write them', async (script, description, found, missed) => {
+    ])('finds words of %s in their common spellings', async (script, description, found, missed) => {
       const name = script.toLowerCase()
       await alice.api.publishSkill({ skillMd: skillMd(name, { description }) })
       for (const q of found) expect([q, names(await search({ q }))]).toEqual([q, [`alice/${name}`]])
@@ -314,7 +314,7 @@ describe.each([
       )
     })
 
-    it('includes every write acknowledged before it', async () => {
+    it('includes every write acknowledged before the search', async () => {
       for (let i = 0; i < 10; i++) {
         const name = `written-${i}`
         await alice.api.publishSkill({ skillMd: skillMd(name, { description: 'Written zebu.' }), category: 'Late' })
@@ -411,7 +411,7 @@ describeApi('a search by need', (open) => {
     expect(await countAll('delivery signatures')).toEqual([0, 0, 0])
   })
 
-  it.each([{}, { memorySkillsMax: 0 }])('ranks by the bodies, and says if words were left out: %j', async (options) => {
+  it.each([{}, { memorySkillsMax: 0 }])('ranks by the bodies, and reports ignored words: %j', async (options) => {
     const test = await open(options)
     const { api } = await test.makeUser('alice')
     await partsOf(test.registry).search.warmed
@@ -513,7 +513,7 @@ describeApi('the parameters of a search', (open) => {
 })
 
 describeDatabases('a hit that changed since it was indexed', (open) => {
-  it('is left out for those who may not see it any more', async () => {
+  it('is omitted for callers who may no longer see it', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('plan', { description: 'Plans the tapir.' }) })

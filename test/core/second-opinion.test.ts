@@ -94,7 +94,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toEqual([])
   })
 
-  it('makes the decision of the policy stricter, and clears only caution, if the operator says so', async () => {
+  it('can make the scan policy’s decision stricter, and clears only caution, if the operator allows it', async () => {
     const service = await startService(say('safe'))
     const policy = { caution: 'quarantine', dangerous: 'refuse' } as const
     const { alice } = await start(service, {}, { scanPolicy: policy })
@@ -129,7 +129,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toEqual([])
   })
 
-  it('that is late holds no publish up, and is shown once it is there', async () => {
+  it('that is late delays no publish, and is shown when it arrives', async () => {
     const waiting: ServerResponse[] = []
     const service = await startService((response) => void waiting.push(response))
     const { test, alice } = await start(service, { timeoutMs: 50 })
@@ -168,7 +168,7 @@ describeDatabases('a second opinion', (open) => {
     expect(opinion!.reasons.join('')).not.toMatch(/[\u0000-\u001f\u202e]/)
   })
 
-  it('is asked for at most the budget of a day, of which one user causes a part', async () => {
+  it('has a daily budget of requests, of which a single user can use only a part', async () => {
     const service = await startService(say('caution'))
     const { test, alice } = await start(service, { dailyMax: 11 })
     const bob = await test.makeUser('bob', { plan: 'pro' })
@@ -195,7 +195,7 @@ describeDatabases('a second opinion', (open) => {
   })
 })
 
-it('needs an address of http or https without credentials', async () => {
+it('a service for second opinions needs an http or https URL without credentials', async () => {
   for (const url of ['ftp://127.0.0.1/', 'http://user:password@127.0.0.1/', 'judge']) {
     await expect(openRegistry({ path: ':memory:', secondOpinion: { service: { url } } })).rejects.toThrow(TypeError)
   }

@@ -112,8 +112,8 @@ describeApi('scans of published skills', (open) => {
     })
   })
 
-  describe('are filters of searches', () => {
-    it.each([{ memorySkillsMax: 0 }, {}])('a minimum score and the verified mark: %j', async (options) => {
+  describe('can filter searches', () => {
+    it.each([{ memorySkillsMax: 0 }, {}])('by a minimum score and the verified mark: %j', async (options) => {
       const own = await open(options)
       const author = await own.makeUser('author')
       const other = await own.makeUser('other')
@@ -484,7 +484,7 @@ describeDatabases('a rescan', (open) => {
     await expect.poll(due).toBe(test.clock.now() + 60_000)
   })
 
-  it('covers everything if an administrator starts it', async () => {
+  it('covers all versions if an administrator starts it', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: sampleOf('safe', 'again') })

@@ -14,7 +14,7 @@ describeApi('the first user of a node', (open) => {
     code = partsOf(test.registry).setup.code
   })
 
-  it('is missing while no user can sign in', async () => {
+  it('is reported as needed while no user can sign in', async () => {
     expect(await test.api().getSetup()).toEqual({ needed: true })
     await partsOf(test.registry).database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
@@ -69,7 +69,7 @@ describe('the code of the first user', () => {
   beforeAll(async () => void (registry = await openRegistry({ path: ':memory:' })))
   afterAll(() => registry.close())
 
-  it('cannot be guessed: after many attempts even the right one is refused for a while', async () => {
+  it('cannot be guessed: after many attempts even the right code is refused for a while', async () => {
     const node = createNode(registry, { rates: 'off' })
     const statuses = new Set<number>()
     for (let i = 0; i < 10; i++) statuses.add((await guess({ code: `wrong-${i}`, username: 'eve' }, node)).status)

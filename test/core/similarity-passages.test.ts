@@ -95,7 +95,7 @@ describe('kinds of similarity', () => {
 })
 
 describe('sketches', () => {
-  it('store some of the shingles that they look up, and limit the number of both', () => {
+  it('store some of the shingles that they look up, and limit the number of stored and looked-up shingles', () => {
     fc.assert(
       fc.property(text(0, 3000), (body) => {
         const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
@@ -113,7 +113,7 @@ describe('sketches', () => {
     expect(Math.min(...kept)).toBeGreaterThan(12)
   })
 
-  it('of a whole body look up the shingles stored for a part, unless the part is too small', () => {
+  it('of a whole body look up the shingles that are stored for a part of it, unless the part is too small', () => {
     const whole = toSketch(bytes(numbered(0, 4000)))
     const part = toSketch(bytes(numbered(1000, 400)))
     expect(part.kept.filter((shingle) => whole.lookedUp.includes(shingle)).length).toBeGreaterThan(5)
@@ -170,7 +170,7 @@ describe('passages', () => {
     expect(passages[0]!.text.startsWith('w7000 ')).toBe(true)
   })
 
-  it('are in both documents at the given lines', () => {
+  it('are at the given lines in either document', () => {
     fc.assert(
       fc.property(fc.array(text(3, 12), { minLength: 1, maxLength: 8 }), text(8, 20), (lines, shared) => {
         const [a, b] = [

@@ -61,7 +61,7 @@ describeDatabases('the changes of skills', (open) => {
     return (await take(changes)).map(toLine)
   }
 
-  it('are read as they are committed, public ones and the private ones of the user, those of other processes too', async () => {
+  it('are read as any process commits them, for public skills and the user’s own private skills', async () => {
     const [own, others, guests] = [await openAs('alice'), await openAs('bob'), await openAs()]
     const changes = [own.changes(), others.changes(), guests.changes()] as const
     await publish(alice, 'tea')
@@ -74,14 +74,14 @@ describeDatabases('the changes of skills', (open) => {
     expect(await takeLines(changes[2])).toEqual(visible)
   })
 
-  it('wake an iteration that waits', async () => {
+  it('wake an iteration that waits for changes', async () => {
     const skills = await openAs('bob')
     const next = skills.changes().next()
     await publish(alice, 'coffee')
     expect(toLine((await next).value!)).toBe('published alice/coffee 1.0.0')
   })
 
-  it('are a removal for users who could see the skill, by the name that they know, and nothing for others', async () => {
+  it('of lost access are a removal for users who could see the skill, and nothing for other users', async () => {
     for (const short of ['deleted', 'closed', 'hidden', 'taken', 'shared']) await publish(alice, short)
     for (const short of ['secret', 'team', 'given']) await publishPrivate(alice, short)
     for (const short of ['team', 'given']) {
@@ -126,7 +126,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(gone).toEqual([['removed alice/hidden'], [], ['removed alice/hidden'], []])
   })
 
-  it('of a transfer are a removal of the old name and a change of the new one, for those who may see each', async () => {
+  it('of a transfer are a removal of the old name and a change of the new name, for users who may see each', async () => {
     await publish(alice, 'boat')
     await publishPrivate(alice, 'raft')
     const carol = await test.makeUser('carol')
@@ -144,7 +144,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(await takeLines(changes[2])).toEqual([...moved, 'removed alice/raft'])
   })
 
-  it('describe a skill as it is when they are read, so that a hidden one is only reported as removed', async () => {
+  it('describe a skill as it is when they are read, so that a hidden skill is only reported as removed', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     await publish(alice, 'brief')
@@ -172,7 +172,7 @@ describeDatabases('the changes of skills', (open) => {
     }
   })
 
-  it('begin with a reset if changes after the position were deleted, or it is of another registry', async () => {
+  it('begin with a reset if changes after the position were deleted, or it is a position of another registry', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     await publish(alice, 'old')
@@ -194,7 +194,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(() => skills.changes({ from: 'yesterday' })).toThrow(TypeError)
   })
 
-  it('end at once when an iteration that waits is left', async () => {
+  it('end at once when the program leaves an iteration that waits', async () => {
     const changes = (await openAs('bob')).changes()
     const waiting = changes.next()
     await setImmediate()

@@ -104,7 +104,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('b')
   })
 
-  it('rolls back a write that is undone, alone or among others, and returns its result', async () => {
+  it('rolls back a write that is undone, alone or among other writes, and returns its result', async () => {
     const test = await open({ works: false })
     const { writer } = partsOf(test.registry).database
     const write = (key: string, isUndone = false) =>
@@ -126,7 +126,7 @@ describeDatabases('storage', (open, dialect) => {
     for (const key of ['alone', 'b']) for (const name of [key, `last ${key}`]) expect(stored).not.toContain(name)
   })
 
-  it('does at the end of a transaction what its writes left for it, in their order, but not what failing writes left', async () => {
+  it('runs work that writes deferred to the end of the transaction, in their order, without that of failed writes', async () => {
     const test = await open({ works: false })
     const { writer } = partsOf(test.registry).database
     const done: string[] = []

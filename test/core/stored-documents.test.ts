@@ -17,7 +17,7 @@ const form = `{"form":${documentVersion},`
 /** A form that lacks a field. */
 const oldDocument = sql<string>`replace(replace(document, ${form}, '{"form":0,'), '"displayName":', '"title":')`
 
-describeDatabases('the stored public forms of skills by an earlier program', (suite, dialect) => {
+describeDatabases('the public forms of skills that an earlier program stored', (suite, dialect) => {
   it('are not shown, and are built again in the background, with the same answers', async () => {
     const { open, answers } = await makeOld()
     const idle = await open({ works: false })
@@ -33,7 +33,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     })
   })
 
-  it('know the clients that load the skills at once in the index, and after they are built again in the database', async () => {
+  it('allow filters by client at once in the memory index, and in the database after they are built again', async () => {
     const { open } = await makeOld()
     const [all, portable] = [names.map((name) => `alice/${name}`), ['alice/first', 'alice/third']]
     const idle = await open({ works: false })
@@ -45,13 +45,13 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     expect(await findBy(node, 'agentskills')).toEqual(portable)
   })
 
-  it('have the same entity tags as the new ones', async () => {
+  it('have the same entity tags as the forms that replace them', async () => {
     const { open, etags } = await makeOld()
     const node = await open({ works: false })
     expect(await readEtags(node)).toEqual(etags)
   })
 
-  it('are part of the answer to a change as the new ones are', async () => {
+  it('are replaced at once in the response to a change of the skill', async () => {
     const { open } = await makeOld()
     const registry = await open({ works: false })
     const alice = localApi(registry, await registry.getCaller('alice'))
@@ -60,7 +60,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     expect(skill).not.toHaveProperty('form')
   })
 
-  it('are built again after the last one that was stored before the process ended', async () => {
+  it('are built again, starting after the last form that a previous process built', async () => {
     const { open } = await makeOld({ version: documentVersion, after: 1 })
     const node = await open({ works: false })
     await partsOf(node).database.writer.write((trx) =>
@@ -88,7 +88,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     }
   })
 
-  it('stay while a program of a later version builds its own', async () => {
+  it('stay while a program of a later version builds its own forms', async () => {
     const walk = { version: documentVersion + 1, after: 0 }
     const { open } = await makeOld(walk)
     const node = await open({})
@@ -97,7 +97,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     expect(await countOld(node)).toBe(3)
   })
 
-  it('of a mirrored skill keep what the mirror says of it, and are built again', async () => {
+  it('of a mirrored skill keep the mirror’s data about it, and are built again', async () => {
     const [origin, mirror] = [await suite({ origin: 'origin.example' }), await suite({ origin: 'mirror.example' })]
     const alice = await origin.makeUser('alice')
     await addUpstream(mirror, 'up')
@@ -148,7 +148,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
   }
 })
 
-it('of a database without numbers are answered as they are, and get a number', async () => {
+it('of a database without form numbers are returned as they are, and get a number', async () => {
   const place = await makePlace('SQLite')
   onTestFinished(place.remove)
   const registry = await openRegistry(place.location)

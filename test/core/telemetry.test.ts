@@ -107,7 +107,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
   })
 
-  it('counts installs with the next ones if their own count failed', async () => {
+  it('counts installs together with later installs if the first count failed', async () => {
     const errors: unknown[] = []
     const test = await open({ onError: (error) => void errors.push(error) })
     const author = await test.makeUser('author')
@@ -137,7 +137,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 100 })
   })
 
-  it('counts the installs of two nodes once each, whichever of them counts', async () => {
+  it('counts each install on two nodes once, whichever node counts it', async () => {
     const first = await openWithSkills()
     const second = await open({ at: first.location })
     for (const test of [first, second]) await install(test, 'a', 20)

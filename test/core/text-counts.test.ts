@@ -17,7 +17,7 @@ describeDatabases('the skills of each token', (_open, dialect) => {
     ['frequent tokens alone', [1, 2], 40],
     ['all tokens', steps, 1000],
     ['tokens of which the first fits exactly', [2, 3], 30],
-  ])('are counted as far as a search reads them: %s', async (_name, searched, max) => {
+  ])('are counted up to the number of skills that a search reads: %s', async (_name, searched, max) => {
     const tokens = searched.map((step): TextToken => ({ kind: 'word', word: `every${step}`, isPrefix: false }))
     const exact = searched.map((step) => Math.floor(skills / step))
     for (const isSampled of dialect === 'SQLite' ? [false] : [false, true]) {

@@ -59,7 +59,7 @@ describeApi('installs', (open) => {
     expect(await codeOf(bob.api.track({ skillName: 'alice/secret' }))).toBe('not_found')
   })
 
-  it('must name a repository if the source is github, and only then', async () => {
+  it('must name a repository if and only if the source is github', async () => {
     const repoUrl = 'https://github.com/acme/skills'
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'github' }))).toEqual(['repoUrl'])
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'registry', repoUrl }))).toEqual(['repoUrl'])

@@ -54,7 +54,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
   const newest = later.at(-1)!
 
   it.each([oldest, ...listInTurn(later.slice(0, -1), dialect), newest])(
-    '%s has the schema that the same migrations still make, and keeps all data',
+    '%s has the schema that its migrations still create, and keeps all data after the upgrade',
     async (schema) => {
       const { location, file } = await load(schema, dialect)
       expect(await describeSchema(location, dialect)).toEqual(made.get(schema))

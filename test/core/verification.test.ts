@@ -241,7 +241,7 @@ describeApi('the verification of authors', (open) => {
       expect(await listOf(user)).toHaveLength(1)
     })
 
-    it('has one token for all pending requests', async () => {
+    it('has the same token as all other pending requests of the user', async () => {
       const user = await makeUser()
       const tokens = [
         (await ask(user, 'domain', 'token.example.com')).token,
@@ -271,7 +271,7 @@ describeApi('the verification of authors', (open) => {
       expect((await listOf(user)).map(({ status }) => status)).toEqual(['verified', 'rejected', 'pending'])
     })
 
-    it('changes nothing when verified', async () => {
+    it('changes nothing if the proof is already verified', async () => {
       const { id, user, proof } = await makeVerification('domain', 'verified')
       expect(await ask(user, 'domain', proof)).toMatchObject({ id, status: 'verified' })
       expect(await listOf(user)).toHaveLength(1)
@@ -505,7 +505,7 @@ describe('a proof', () => {
     'example.1',
     '_skillstead.example.com',
     ' ',
-  ])('is not a domain: %j', (proof) => {
+  ])('cannot be an invalid domain: %j', (proof) => {
     expect(faultOf('domain', proof)).toBe('proof')
   })
 
@@ -541,7 +541,7 @@ describe('a proof', () => {
     'https://gist.githubusercontent.com/-/00aa11/raw/x',
     'file:///etc/passwd',
     'alice',
-  ])('is not a URL that proves an account: %s', (proof) => {
+  ])('cannot be a URL that proves no account: %s', (proof) => {
     expect(faultOf('github', proof)).toBe('proof')
   })
 })

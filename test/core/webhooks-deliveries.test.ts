@@ -341,7 +341,7 @@ describeApi('the deliveries of a webhook', (open) => {
   it.each([
     ['are not made for a user who is disabled', { disabled: true }, { disabled: false }, 'unauthorized'],
     ['are not made for a user below Pro', { plan: 'free' }, { plan: 'pro' }, 'plan_required'],
-  ] as const)('%s, whose webhooks stay', async (_, fall, rise, code) => {
+  ] as const)('%s, but the webhooks of the user stay', async (_, fall, rise, code) => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const { username } = user

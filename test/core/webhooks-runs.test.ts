@@ -42,7 +42,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     }
   }
 
-  it('is disabled after the number that the operator allows, and gets no more events', async () => {
+  it('is disabled after the number of failures that the operator allows, and gets no more events', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const other = await user.api.createWebhook({ url: receiver.url, events: ['user.followed'] })
@@ -178,7 +178,7 @@ const outgoing = { resolver: { lookup: noNames, txt: noNames } }
 describeDatabases('the number of consecutive failures of a webhook', (open, dialect) => {
   const openWith = (offAfterFailures?: number) => open({ works: false, outgoing, webhooks: { offAfterFailures } })
 
-  it('is that since the last success, however the attempts are divided into batches', async () => {
+  it('counts all failures since the last success, however the attempts are divided into batches', async () => {
     const test = await openWith(0)
     const { id } = await makeWebhook(test)
     const { id: other } = await makeWebhook(test)
@@ -197,7 +197,7 @@ describeDatabases('the number of consecutive failures of a webhook', (open, dial
     )
   })
 
-  describe('disables', () => {
+  describe('disables the webhook', () => {
     it.each([
       ['at twenty unless it is said', undefined, 19],
       ['at one where the operator says so', 1, 0],
@@ -212,7 +212,7 @@ describeDatabases('the number of consecutive failures of a webhook', (open, dial
       expect(await subscriptions.execute()).toEqual([])
     })
 
-    it('once, whatever fails later', async () => {
+    it('only once, whatever fails later', async () => {
       const test = await openWith(2)
       const { id } = await makeWebhook(test)
       const three = Array.from({ length: 3 }, () => toJob(id, false))

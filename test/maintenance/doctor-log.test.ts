@@ -42,7 +42,7 @@ describeDatabases('doctor --deep of results and recalls', (open) => {
   })
   afterAll(endMirrors)
 
-  it('finds no fault in them', async () => {
+  it('finds no fault in undamaged results and recalls', async () => {
     expect(await findFaults(test)).toEqual([])
   })
 
@@ -103,7 +103,7 @@ describeDatabases('doctor --deep of results and recalls', (open) => {
     expect(await findFaults(test)).toEqual([])
   })
 
-  it('finds no fault after the skill was private for a while, and has another name', async () => {
+  it('finds no fault after the skill was private for a while and was given another name', async () => {
     const own = await open({ works: false })
     await fill(own)
     const alice = own.api('alice')
@@ -122,7 +122,7 @@ describeDatabases('doctor --deep of results and recalls', (open) => {
     expect(await findFaults(own)).toEqual([])
   })
 
-  it('finds no fault in those of a mirror', async () => {
+  it('finds no fault in results and recalls on a mirror', async () => {
     const { test: upstream, url, alice } = await openUpstream(open)
     for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tea', version)
     await post(alice, tea.name, tea.version)

@@ -59,7 +59,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'an agent review has an agent key, a rating of 1 to 5 and a content',
       'core/agent-reviews',
-      'is not one with a rating from one to five and at most four thousand characters',
+      'is not a review with a rating from 1 to 5 and at most 4000 UTF-16 code units',
     ],
     [
       'a copy report names the original and gives evidence',
@@ -78,7 +78,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'downloads are counted',
       'core/downloads',
-      'of SKILL.md and the archive are counted and shown in lists, except those by the owner',
+      'of SKILL.md and the archive are counted and shown in lists, except downloads by the owner',
     ],
     ['stars are counted', 'core/ownership', 'counts once per user, and can be removed once'],
     [
@@ -206,7 +206,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
   ],
   takedowns: [
     ['POST /dmca', 'core/dmca', 'by anyone, with 201'],
-    ['GET /dmca/<id>', 'core/dmca', 'by everyone as a status and dates only'],
+    ['GET /dmca/<id>', 'core/dmca', 'by everyone, but only with their status and dates'],
     ['POST /dmca/<id>/counter-notice', 'core/dmca', 'with the owner’s key, and then have a new status and a deadline'],
     ['a takedown goes through its states', 'core/dmca', 'from $from to $to'],
   ],
@@ -228,7 +228,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'an install has a source, agents and a repository',
       'core/track',
-      'must name a repository if the source is github, and only then',
+      'must name a repository if and only if the source is github',
     ],
     [
       'a scan takes an address or a content',
