@@ -28,10 +28,7 @@ async function buildCommand(): Promise<void> {
   await removeUnused()
 }
 
-/**
- * Removes the builds that no process uses, except the current build. Also removes unfinished builds of killed
- * processes.
- */
+/** Removes builds that no process uses, except the current build, and unfinished builds of killed processes. */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(builds)) {
     const [, builder] = name.split('.')

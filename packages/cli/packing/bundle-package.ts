@@ -112,9 +112,7 @@ const toPatterns = (names: readonly string[]) => names.map((name) => new RegExp(
 
 const outputs = { format: 'esm', comments: { jsdoc: false } } satisfies OutputOptions
 
-/**
- * Bundles threads with everything they import into one folder, so that bundled or traced programs can copy the folder.
- */
+/** Bundles threads with all their imports into one folder, which bundled or traced programs can copy. */
 async function bundleCopiedThreads(
   { dependencies = {} }: BundledManifest,
   folders: readonly string[],

@@ -11,10 +11,7 @@ export function describeLicenses(modules: readonly string[]): string {
   return `# Licenses\n\nThis package contains code of the following packages.\n\n${texts.join('\n')}`
 }
 
-/**
- * The folder of the package that a module belongs to. Manifests without a version are skipped: some packages have them
- * in subfolders.
- */
+/** The folder of a module's package. Skips manifests without a version, which some packages have in subfolders. */
 function findModulePackage(module: string): string {
   let folder = dirname(module)
   while (!existsSync(join(folder, 'package.json')) || readModuleManifest(folder).version === undefined) {

@@ -19,9 +19,7 @@ export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
 /** Bundles the used parts of packages instead of the whole packages. */
 export function takeUsedParts(): Plugin {
   const prefix = '\0used-parts:'
-  /**
-   * For each package a module that imports it: the imports of the used parts are resolved as if that module made them.
-   */
+  /** For each package, a module that imports it: its used parts are resolved as if imported by that module. */
   const importers = new Map<string, string>()
   return {
     name: 'take-used-parts',

@@ -95,10 +95,7 @@ export function createHttp(options: HttpOptions): Call {
   }
 }
 
-/**
- * Throws a TypeError for an invalid number of retries, and for an invalid timeout, with which timers would fire at
- * once.
- */
+/** Throws a TypeError for invalid retries, and for an invalid timeout, with which timers would fire at once. */
 function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
     throw new TypeError(`timeoutMs must be a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)

@@ -137,10 +137,7 @@ export class PermittedCall {
   }
 }
 
-/**
- * The writes that are allowed for a key that is limited to an owner or to skills; the operations check the owner or
- * skill.
- */
+/** The writes allowed for a key that is limited to an owner or to skills; the operations check the owner or skill. */
 const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
   endpoints.publishSkill,
   endpoints.yankVersion,

@@ -23,9 +23,7 @@ export const unsupportedTargets: Readonly<Record<string, string>> = {
   'win32-arm64': 'npm has no Node for it',
 }
 
-/**
- * Downloads Node for another target, in the version of this process, into `scratch`. Returns the path of the program.
- */
+/** Downloads Node for a target, in the version of this process, into `scratch`. Returns the path of the program. */
 export async function takeNodeOf(target: string, scratch: string): Promise<string> {
   const name = nodePackages[target]
   if (name === undefined)

@@ -2,9 +2,7 @@ import type { Io } from '../terminal/io.ts'
 import { readStandardInput } from '../terminal/read-input.ts'
 import { UsageError } from './command.ts'
 
-/**
- * Reads standard input of at most `charactersMax` characters; `what` names the input in the error about a longer input.
- */
+/** Reads standard input of at most `charactersMax` characters; `what` names the input in the error. */
 export async function readWholeInput(io: Pick<Io, 'stdin'>, charactersMax: number, what: string): Promise<string> {
   const text = await readStandardInput(io, charactersMax)
   if (text.length <= charactersMax) return text

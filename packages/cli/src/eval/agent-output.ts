@@ -36,9 +36,7 @@ export function readAgentOutput(stdout: string): AgentAnswer {
   return { message: message.trim(), ...(tokens !== undefined && { tokens }), hasFailed: isError }
 }
 
-/**
- * The types of the events with which the JSON of Claude and Codex begins and ends. JSON with other types is an answer.
- */
+/** Types of the first and last events in the JSON of Claude and Codex. JSON with other types is an answer. */
 const eventPattern = /^(?:system|result|thread\.started|turn\.(?:started|completed|failed))$/
 
 /** Cached tokens of Claude are counted apart from its input, those of Codex within it. */

@@ -349,10 +349,7 @@ function toFocus(target: CheckTarget): string {
   return target === 'files' ? ' (about the files made)' : ` (about the file ${target.file})`
 }
 
-/**
- * Throws {@link StartError} if the judge cannot be started. A started judge is stopped at once, so that no model is
- * asked.
- */
+/** Throws {@link StartError} if the judge cannot be started. Stops a started judge at once: no model is asked. */
 export async function requireJudge({ judge, env, timeoutMs }: JudgeSettings, cwd: string): Promise<void> {
   if (!judge) return
   const signal = AbortSignal.abort()

@@ -20,10 +20,7 @@ export interface PostedVersion {
 
 /** How a result is posted. */
 export interface Posting {
-  /**
-   * The arguments for the post. They may contain the key for which SKILLSTEAD_ID_TOKEN was exchanged: a token can be
-   * exchanged only once.
-   */
+  /** The arguments for the post, perhaps with the key for SKILLSTEAD_ID_TOKEN: a token can be exchanged only once. */
   readonly given: Arguments
   /** The author, and the id of the skill, if the result is signed. */
   readonly signed?: Pick<SignedSubject, 'author' | 'skill'>
@@ -55,10 +52,7 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   return { name, version, key }
 }
 
-/**
- * Runs before the agents, which cost money. Throws if the folder is not the version, or the token of a CI job is not
- * accepted.
- */
+/** Throws, before agents cost money, if the folder is not the version or the token of a CI job is not accepted. */
 export async function preparePost(
   given: Arguments,
   { name, version, key: file }: PostedVersion,

@@ -58,10 +58,7 @@ export interface EvalSummary {
   readonly verdict: 'better' | 'worse' | 'none'
 }
 
-/**
- * The checks of a case that are not decided, and the script that prepares the case if the script may not run; each with
- * the reason.
- */
+/** The undecided checks of a case, and its scaffold script if the script may not run, each with the reason. */
 function listUndecided(one: EvalCase, settings: DecidedBy): CaseSummary['undecided'] {
   const scaffold = isPrepared(one, settings) ? [] : [{ check: one.scaffold!, reason: scriptReason }]
   const checks = one.checks.flatMap((check) => {

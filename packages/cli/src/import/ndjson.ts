@@ -40,10 +40,7 @@ export function openNdjson(file: string): Source {
   return { items, share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-/**
- * Reads records with a valid name first. The lines of the other records are read twice, so that no record waits in
- * memory.
- */
+/** Reads records with a valid name first, and lines of other records twice, so that no record waits in memory. */
 async function* readCorpusItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
   const later = new Set<number>()
   let failure: unknown

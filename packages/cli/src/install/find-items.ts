@@ -97,10 +97,7 @@ function findLockedItem(session: Session, asked: Asked): Item | undefined {
   return found && isAsked ? toLockedItem(session, ...found, asked) : undefined
 }
 
-/**
- * The locked item, with its locked folders and the requested folders. Throws for a version that is known to be
- * recalled, unless the command accepts the recall.
- */
+/** The locked item with its locked and requested folders. Throws for a known recall that the command refuses. */
 export function toLockedItem(session: Session, fullName: string, locked: LockedSkill, asked?: Asked): Item {
   const item = { fullName, ...locked, targets: toTargets(session, fullName, locked) }
   const recalled = session.recalls.find(item)

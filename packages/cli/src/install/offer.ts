@@ -105,9 +105,7 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
   ]
 }
 
-/**
- * Throws for a response without the expected fields, which comes from a program other than a registry, such as a proxy.
- */
+/** Throws for a response without the expected fields, which comes from a program such as a proxy, not a registry. */
 export function requireShape(isRight: boolean): void {
   if (!isRight)
     throw new Error('The response does not come from a supported registry. Check the URL. Nothing was changed.')

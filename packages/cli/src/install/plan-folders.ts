@@ -76,9 +76,7 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
   return { item, writes: [...writes.values()] }
 }
 
-/**
- * Throws if the digest differs from the digest in the lock: a version never changes, so one of the digests is false.
- */
+/** Throws if the digest differs from the locked digest: a version never changes, so one of the digests is false. */
 function refuseOtherDigest({ lock }: Session, { fullName, version, digest }: Item): void {
   const locked = findLocked(lock, fullName)
   if (locked?.version !== version || locked.digest === digest) return

@@ -23,10 +23,7 @@ export interface PlannedServers {
   readonly change?: ServersChange
 }
 
-/**
- * Plans what becomes of the MCP servers in the files of an installed version. Throws for invalid servers with
- * `--with-mcp`.
- */
+/** Plans what becomes of the MCP servers in an installed version. Throws for invalid servers with `--with-mcp`. */
 export function planServers(session: Session, { item }: ItemPlan, files: readonly ContentFile[]): PlannedServers {
   const { fullName, formerName = fullName, targets } = item
   const isAsked = flag(session.given, 'with-mcp')
@@ -88,10 +85,7 @@ function describeServers(servers: McpServers): string[] {
   return Object.entries(servers).map(([name, server]) => `${name} (${describeMcpServer(server)})`)
 }
 
-/**
- * The servers whose entries an earlier command did not write, or wrote in another form, and servers that the skill no
- * longer has.
- */
+/** Servers whose entries no earlier command wrote in the current form, and servers that the skill no longer has. */
 function listPending(
   fullName: string,
   servers: McpServers,

@@ -30,10 +30,7 @@ export interface KnownRecalls {
   note(reported: readonly (LockedVersion & { readonly recalled: Recalled | undefined })[]): void
 }
 
-/**
- * The maximum size in bytes of a file of recalls, which another program may have written; a larger file counts as
- * empty.
- */
+/** The maximum size of a file of recalls, which another program may have written; a larger file counts as empty. */
 const fileBytesMax = 16 * 1024 * 1024
 
 /** The maximum number of recalls of one registry; the oldest recalls are dropped. */

@@ -35,9 +35,7 @@ export interface Staging {
   seal(): void
   /** Swaps each new folder with the old one. */
   swap(): void
-  /**
-   * Throws if a swapped-out folder differs from its digest in `seen`, because another process wrote to it meanwhile.
-   */
+  /** Throws if a swapped-out folder differs from its digest in `seen`: another process wrote to it meanwhile. */
   check(): Promise<void>
   /** Undoes the swap. Returns the folders whose former content could not be restored. */
   undo(): string[]
@@ -129,10 +127,7 @@ function moveIfThere(from: string, to: string): void {
   if (isThere(from)) renameSync(from, to)
 }
 
-/**
- * Writes files into a new folder. Every byte is flushed before the swap, so that after a power cut the folder has
- * either the old or the new content.
- */
+/** Writes files into a new folder, flushed before the swap: after a power cut, the content is all old or all new. */
 export function writeFiles(folder: string, files: readonly ContentFile[]): void {
   mkdirSync(folder)
   for (const { path, bytes, executable } of files) {

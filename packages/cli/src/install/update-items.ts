@@ -85,10 +85,7 @@ export function toNoticeText({ message, deprecationMessage, recalled }: Notice):
   return message + reason + (deprecationMessage === '' ? '' : ` Author's message: ${deprecationMessage}`)
 }
 
-/**
- * Whether an update would install the latest version, because it is newer, or the installed version was yanked or
- * recalled.
- */
+/** Whether an update would install the latest version: it is newer, or the installed version was yanked or recalled. */
 export function isUpdate(notice: Notice): boolean {
   const { reason, version, latestVersion } = notice
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false

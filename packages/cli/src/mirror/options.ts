@@ -143,10 +143,7 @@ export function toAddOptions(given: Arguments): AddOptions {
   }
 }
 
-/**
- * The verifier key to pin. Only one key is pinned: the log itself announces later keys. Throws {@link UsageError} for
- * several keys.
- */
+/** The verifier key to pin. Throws {@link UsageError} for several keys, because the log itself announces later keys. */
 export function toPinnedKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)

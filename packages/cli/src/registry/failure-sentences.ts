@@ -66,9 +66,7 @@ function toProxyAdvice(env: Environment, message: string): string {
   return ` ${name} names a proxy${howTo}.`
 }
 
-/**
- * The codes of an error and its causes. A failed connection to a host with several addresses has one code per address.
- */
+/** The codes of an error and its causes; a failed connection to a host has one code per address of the host. */
 function listCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const code = readProxyCode(error) ?? readErrorCode(error)

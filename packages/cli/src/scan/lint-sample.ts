@@ -90,10 +90,7 @@ export async function lintSample(
   }
 }
 
-/**
- * Warnings about faulty test cases, and about results of runs, which are no part of a skill. The warnings have no
- * line number, because line numbers refer to SKILL.md.
- */
+/** Warnings about faulty test cases and results of runs, without line numbers, because those refer to SKILL.md. */
 function warnOfCases(files: Sample['files']): Warning[] {
   const { problems } = readEvalCases(files.map((file) => ('bytes' in file ? file : { path: file.path })))
   const results = files.find(({ path }) => path.startsWith('evals/results/'))

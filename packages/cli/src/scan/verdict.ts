@@ -1,10 +1,7 @@
 import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 
-/**
- * The verdict for a score, by the ranges of docs/scanner.md, for sources that only have a score; `safe` without a
- * score.
- */
+/** The verdict for a score, by the ranges of docs/scanner.md, for sources that only have a score; `safe` for null. */
 export function toScoreVerdict(score: number | null): Security['verdict'] {
   if (score === null || score >= 80) return 'safe'
   return score >= 40 ? 'caution' : 'dangerous'

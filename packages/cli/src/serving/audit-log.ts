@@ -84,10 +84,7 @@ function toStandardOutput({ io }: Arguments): Target {
 
 const Position = v.object({ seq: v.number(), id: v.string() })
 
-/**
- * Appends entries to a file, which is opened for each batch, so that it may be renamed at any time. The position in the
- * audit log is in a second file.
- */
+/** Appends to a file, opened for each batch so that it may be renamed. A second file has the position in the log. */
 function toFile(path: string): Target {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new UsageError(`${toOneLine(path)} is not a file. Pass a file to --audit-log, or - for standard output.`)

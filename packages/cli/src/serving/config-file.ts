@@ -94,10 +94,7 @@ export const settings = {
 
 type Values = Arguments['options']
 
-/**
- * Settings of which only one counts: if the command line or the environment sets one, all of them in the file are
- * ignored.
- */
+/** Alternative settings: if the command line or the environment sets one, the alternatives in the file are ignored. */
 const alternatives = [
   ['data', 'database-url'],
   ['metrics-token', 'metrics-token-file'],

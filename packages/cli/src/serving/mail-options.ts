@@ -12,9 +12,7 @@ export const mailOptions: Options = {
 
 const timeoutMs = 30_000
 
-/**
- * Sends notices through the mail server of the options. Throws {@link UsageError} for incomplete or invalid options.
- */
+/** Creates a mailer for notices. Throws {@link UsageError} for incomplete or invalid options. */
 export function toMailer(given: Arguments): Mailer | undefined {
   const [url, from, publicUrl] = ['smtp-url', 'mail-from', 'public-url'].map((name) => textOption(given, name))
   if (url === undefined && from === undefined) return undefined

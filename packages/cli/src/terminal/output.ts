@@ -48,9 +48,7 @@ export function createErrorLog({ stderr }: Pick<Io, 'stderr'>): (error: unknown)
   return (error) => lines.error(toLogText(inspect(error)))
 }
 
-/**
- * A stream into `output` for JSON that a library writes: control and invisible characters in its strings are escaped.
- */
+/** A stream into `output` for JSON that a library writes: escapes control and invisible characters in its strings. */
 export function toJsonStream(output: Writable): Writable {
   const decoder = new StringDecoder()
   const stream = new Writable({

@@ -1,10 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseForeignJson } from '@skillstead/protocol'
 
-/**
- * The maximum size of a record: several times the size of a record with the longest log entry and the longest fork
- * chain.
- */
+/** The maximum size of a record: several times a record with the longest log entry and the longest fork chain. */
 const recordBytesMax = 1024 * 1024
 
 /** The JSON of a file that should be a provenance record. */

@@ -18,10 +18,7 @@ export interface AnswerCache {
   clear(): void
 }
 
-/**
- * Caches at most `answersMax` responses, with at most `charactersMax` characters in total. Drops the least recently
- * used responses first.
- */
+/** Caches at most `answersMax` responses, in total `charactersMax` characters. Drops the least recently used first. */
 export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000 } = {}): AnswerCache {
   const cached = new Map<string, { answer: CachedAnswer; characters: number }>()
   let total = 0

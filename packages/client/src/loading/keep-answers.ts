@@ -13,10 +13,7 @@ interface Answered {
 /** A cacheable request to a registry. */
 export interface Question {
   readonly key: string
-  /**
-   * The skill or search of the request. If the registry refuses the request, all cached responses with this subject are
-   * dropped.
-   */
+  /** The skill or search of the request. A refusal by the registry drops all cached responses with this subject. */
   readonly subject: string
   readonly ttlMs: number
   /** The response to use if no response is cached under `key`, such as a higher level of the same skill. */
@@ -48,10 +45,7 @@ export interface KeptAnswers {
 
 /** Statuses by which a registry refuses a skill: cached responses about it must not be used any more. */
 const refusals: ReadonlySet<number> = new Set([401, 403, 404, 410, 451])
-/**
- * Limits of the pause between requests to an unavailable registry, in milliseconds: without the pause, each call would
- * wait for its timeout.
- */
+/** Limits of the pause between requests to an unavailable registry: without it each call would wait for its timeout. */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 
 /** Caches responses in memory. Use one cache per registry and caller, because responses may be private. */

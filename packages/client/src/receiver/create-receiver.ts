@@ -164,10 +164,7 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   }
 }
 
-/**
- * Copies the bytes into a longer buffer. Chunks are collected in one buffer, because a body may arrive byte by byte,
- * and each stored chunk takes a hundred bytes.
- */
+/** Copies the bytes into a longer buffer: separate chunks would take a hundred bytes each, even for a single byte. */
 function growBuffer(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(length)
   larger.set(bytes)

@@ -5,9 +5,7 @@ import type { WebhookEvent } from '@skillstead/protocol'
  */
 export type WebhookHandler = (event: WebhookEvent) => unknown
 
-/**
- * Maximum number of remembered event ids whose claims an unavailable store could not release; the oldest id is dropped.
- */
+/** Maximum number of event ids with claims that an unavailable store could not release; the oldest id is dropped. */
 const owedMax = 10_000
 
 /**
@@ -39,10 +37,7 @@ export function createHandling(seen: Seen): (event: WebhookEvent, handle: Webhoo
     return true
   }
 
-  /**
-   * Releases the claim of an id. If the store fails, the id stays in `owed`: the next delivery would otherwise be
-   * treated as a duplicate.
-   */
+  /** Releases a claim. If the store fails, the id stays in `owed`: the next delivery must not count as a duplicate. */
   async function releaseClaim(id: string): Promise<void> {
     owed.add(id)
     if (owed.size > owedMax) owed.delete(owed.values().next().value!)

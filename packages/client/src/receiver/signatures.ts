@@ -10,10 +10,7 @@ export interface SecretKeys {
 
 const standardPrefix = 'whsec_'
 const hmac = { name: 'HMAC', hash: 'SHA-256' }
-/**
- * Maximum number of signatures of a delivery that are verified: a sender adds one per secret, and a thousand would only
- * cost time.
- */
+/** Maximum number of signatures to verify per delivery: a sender adds one per secret; a thousand would cost time. */
 const signaturesMax = 8
 /** Length of a SHA-256 in base64. */
 const signatureCharacters = 44

@@ -2,9 +2,7 @@ import { RegistryError, allowances, type AllowanceName } from '@skillstead/proto
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { SharedLimits } from '../storage/shared-limits.ts'
 
-/**
- * The names of the rate limits per network address. The limit of verifications is per user, and is counted elsewhere.
- */
+/** Names of the limits per network address. The limit of verifications is per user, and is counted elsewhere. */
 type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
@@ -24,10 +22,7 @@ export interface AddressLimits {
 
 /** Attempts at setup codes are counted per process: each node has its own code, and a new code after a restart. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
-/**
- * A node leases the points that a request needs, or 1/`share` of the rest: so none in advance, because the limits are
- * small and rarely used.
- */
+/** So large that a node leases only the points that a request needs: the limits are small and rarely used. */
 const share = Number.MAX_SAFE_INTEGER
 
 /**

@@ -59,9 +59,7 @@ export interface AuditPosition {
   readonly id: string
 }
 
-/**
- * At most `limit` entries of the audit log after a position, oldest first. All nodes and CLI commands write to the log.
- */
+/** At most `limit` audit entries of all nodes and CLI commands after a position, oldest first. */
 export async function readAuditAfter(
   { database }: Pick<StorageContext, 'database'>,
   { seq }: AuditPosition,

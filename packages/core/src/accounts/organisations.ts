@@ -172,9 +172,7 @@ export async function findOwnOrganisation(db: Kysely<Tables>, name: string, call
   return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
 
-/**
- * Throws `forbidden` if the caller lacks the given right in an organisation and is not an administrator of the node.
- */
+/** Throws `forbidden` if the caller lacks the right in an organisation and is not an administrator of the node. */
 export async function requireMemberRight(
   db: Kysely<Tables>,
   { id, username }: Pick<UserRow, 'id' | 'username'>,

@@ -28,10 +28,7 @@ const addressPendingMax = 20
  * query has to count requests.
  */
 const requestsMax = 100_000
-/**
- * The letters of user codes: no vowels, so that codes form no words (RFC 8628, section 6.1). There are 20 to the power
- * of 8 codes.
- */
+/** The letters of the 20 ** 8 user codes: no vowels, so that codes form no words (RFC 8628, section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const deviceCodePattern = /^[\w-]{43}$/
 

@@ -68,10 +68,7 @@ async function insertUserWithKey(
   return { ...toUser(user), key, keyExpiresAt: expiresAt }
 }
 
-/**
- * PATCH /users/<username>, for administrators: changes the plan or the role, or disables or enables the user. The last
- * administrator cannot be demoted or disabled.
- */
+/** PATCH /users/<username>, for administrators: changes a user. Cannot demote or disable the last administrator. */
 export const updateUser: Operation<'updateUser', StorageContext> = async (context, input, caller) => {
   const { username, plan, role, disabled } = input
   const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)

@@ -16,10 +16,7 @@ export function toVerification(row: VerificationRow): Verification {
   }
 }
 
-/**
- * Converts a stored verification to its entry in a list, which adds the user, the proof, and the note of the
- * administrator or check that decided.
- */
+/** Converts a verification for a list: with the user, the proof, and the note of the administrator or check. */
 export function toListedVerification(row: VerificationRow & { username: string }): ListedVerification {
   const { username, proof, note } = row
   return { ...toVerification(row), username, proof, note, createdAt: toTimestamp(row.created_at) }

@@ -187,10 +187,7 @@ function refuseDecision({ method, status }: VerificationRow, wanted: Verificatio
   return new RegistryError('invalid_transition', detail)
 }
 
-/**
- * Stores that a verification is verified or rejected. If it becomes verified or was verified, calls
- * `onVerificationChange`.
- */
+/** Sets the status to verified or rejected. Calls `onVerificationChange` if the old or the new status is verified. */
 async function settleVerification(
   context: AccountsContext,
   trx: WriteTransaction,

@@ -24,9 +24,7 @@ function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | '
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }
 
-/**
- * Maps user ids to the methods by which the users are verified, sorted by name. Users who are not verified are absent.
- */
+/** Maps the ids of verified users to their methods of verification, sorted by name. Other users are absent. */
 export async function readVerifiedMethods(db: Kysely<Tables>, userIds: readonly string[]) {
   const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods

@@ -123,10 +123,7 @@ function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
   }
 }
 
-/**
- * POST /external/scan: scans submitted content, or the content at a URL. Stores the result for a URL with the skill, if
- * the skill is indexed.
- */
+/** POST /external/scan: scans content, or the content at a URL. Stores the result for the URL of an indexed skill. */
 export const scanExternal: Operation<'scanExternal', CommunityContext> = async (context, input) => {
   const report = await scanInput(context, input)
   if (input.format !== 'sarif') return report

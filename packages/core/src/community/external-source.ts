@@ -178,10 +178,7 @@ export interface ExternalSource {
   readonly repoUrl: string
   /** Raw URLs at which the skill's SKILL.md may be, most likely first. */
   readonly candidates: readonly string[]
-  /**
-   * If set, the last candidate is the SKILL.md in the root of the repository, which counts only if its frontmatter has
-   * this name.
-   */
+  /** If set, the last candidate is the root SKILL.md, which counts only if its frontmatter has this name. */
   readonly rootIfNamed?: string
 }
 

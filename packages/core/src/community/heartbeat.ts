@@ -54,9 +54,7 @@ function requireOwnPlatform({ platform, agentKey }: Input<'heartbeat'>): void {
   throw invalidField('platform', `must be '${own}', as in agentKey`)
 }
 
-/**
- * Accepts `v1.0.0`, as in git tags, for 1.0.0. Text that is no version, even without the `v`, is returned unchanged.
- */
+/** Accepts `v1.0.0`, as in git tags, for 1.0.0. Text that is no version even without `v` is returned unchanged. */
 function dropVersionPrefix(text: string): string {
   const bare = text.replace(/^v/i, '')
   return isVersion(bare) ? bare : text

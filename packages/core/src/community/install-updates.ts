@@ -163,10 +163,7 @@ function toUpdate(
   }
 }
 
-/**
- * Agents trust these sentences, because they come from the registry. So text by authors is in separate fields of the
- * response.
- */
+/** Agents trust these sentences of the registry, so text by authors is in separate fields of the response. */
 const updateMessages: { [K in UpdateReason]: (installed: InstalledSkill) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>

@@ -152,10 +152,7 @@ export async function keepOffered(
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }
 
-/**
- * The agent and the caller of a heartbeat. The skills of this agent, and of agents of the same users, do not count as
- * skills of similar agents.
- */
+/** The agent and the caller of a heartbeat. The agent's own skills do not count as skills of similar agents. */
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet

@@ -105,9 +105,7 @@ interface Suggestion {
   readonly pack?: { readonly slug: string; readonly name: string }
 }
 
-/**
- * Maximum number of installed skills by which agents are compared: the rarest skills, which distinguish agents best.
- */
+/** Maximum installed skills by which agents are compared: the rarest skills, which distinguish agents best. */
 const comparedMax = 20
 const sharedRowsMax = 2000
 const setRowsMax = 2000

@@ -115,10 +115,7 @@ interface Drift {
 
 type Counted = Credits & Pick<SkillRow, 'portable'>
 
-/**
- * Computes every reputation from scratch. Returns the reputations that differ from the stored, incrementally updated
- * values.
- */
+/** Computes every reputation from scratch. Returns where the stored, incrementally updated values differ. */
 export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
   const { computed, skills } = await computeStandings(db)
   const stored = await db.selectFrom('standings').selectAll().execute()

@@ -273,9 +273,7 @@ async function isSmallCategory({ database }: StorageContext, category: string): 
   return (await countRows(database.read.selectFrom(rows.as('skills')))) < smallCategorySkills
 }
 
-/**
- * Moves the windows of every period to the current hour if those of `period` are not current, even without installs.
- */
+/** Moves the windows of all periods to the current hour if those of `period` are stale, even without installs. */
 export async function rollTrendsToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {

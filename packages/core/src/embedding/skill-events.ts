@@ -38,9 +38,7 @@ export interface SkillEventOptions {
 type ChangeRow = Selectable<Tables['changes']>
 type EventContext = Pick<CatalogueContext, 'database' | 'clock' | 'changes' | 'closing' | 'origin' | 'epoch'>
 
-/**
- * Rows per read. For a slow consumer, only the events of one page are in memory; later changes stay in the database.
- */
+/** Rows per read. A slow consumer has only the events of one page in memory; later changes stay in the database. */
 const pageSize = 100
 /** Longest delay that a timer of Node accepts, in milliseconds. */
 const longestMs = 2 ** 31 - 1

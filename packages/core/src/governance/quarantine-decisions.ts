@@ -281,9 +281,7 @@ export const commentQuarantined: Operation<'commentQuarantined', StorageContext>
   })
 }
 
-/**
- * Throws `invalid_request` for a file or a line that a version lacks. The files of a quarantined version never change.
- */
+/** Throws `invalid_request` for a file or line that a version lacks. Files of a quarantined version never change. */
 async function requirePlace(
   db: Kysely<Tables>,
   { id, path, line }: { readonly id: string; readonly path: string; readonly line: number | undefined },

@@ -92,10 +92,7 @@ export const readQuarantinedFile: Operation<'getQuarantinedFile', StorageContext
   }
 }
 
-/**
- * DELETE /quarantine/<id>: withdraws the version for its author, or refuses the version with a note for a user who may
- * decide on it.
- */
+/** DELETE /quarantine/<id>: the author withdraws the version, or another user who may decide refuses it with a note. */
 export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> = async (context, input, caller) => {
   const { id, note } = input
   await context.database.writer.write(async (trx) => {

@@ -63,10 +63,7 @@ export interface OutgoingResponse {
 
 /** Which addresses outgoing requests may reach, and how. */
 export interface OutgoingOptions {
-  /**
-   * Whether the node is offline: it opens no socket and sends no DNS query, and outbox jobs that need the network stay
-   * pending.
-   */
+  /** Whether the node is offline: opens no socket, sends no DNS query; outbox jobs for the network stay pending. */
   readonly offline?: boolean
   /** Networks (CIDR) that may be reached although they are not public. */
   readonly allowNetworks?: readonly string[]

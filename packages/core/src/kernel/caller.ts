@@ -30,9 +30,7 @@ export interface UserCaller extends LinkHolder {
   readonly sessionId?: string
   /** The owner, or the full names of skills, separated by spaces, that the key is limited to. */
   readonly limitedTo?: string
-  /**
-   * The CI identity that the key was issued to; the caller is then the owner of the skills that the key may publish.
-   */
+  /** The CI identity that the key was issued to; the caller then owns the skills that the key may publish. */
   readonly identity?: PublisherIdentity
 }
 

@@ -1,9 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
 
-/**
- * Encrypts secrets that this node must send to other servers, such as API keys for upstreams, before they are stored.
- */
+/** Encrypts secrets that this node must send to other servers, such as upstream API keys, before they are stored. */
 export interface Secrets {
   /** False if the node has no secret key. The node can then neither encrypt nor decrypt secrets. */
   readonly isReady: boolean

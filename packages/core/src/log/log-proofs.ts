@@ -4,9 +4,7 @@ import { foldProof, toInclusionRanges, toNodes, toRoot, type LeafRange, type Tre
 import { loadTiles, toTileNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader, readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
 
-/**
- * Proof that an entry is in the log. Any client can verify the proof with the root of a checkpoint. Hashes are base64.
- */
+/** Proof that an entry is in the log, which any client can verify with the root of a checkpoint. Hashes are base64. */
 export interface InclusionProof {
   readonly index: number
   readonly treeSize: number

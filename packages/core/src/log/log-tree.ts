@@ -85,10 +85,7 @@ export interface TreeRows {
   readRoots(db: Db, level: number, start: number, count: number): Promise<readonly { readonly root: Uint8Array }[]>
   readTiles(db: Db, refs: readonly { readonly level: number; readonly n: number }[]): Promise<readonly StoredTile[]>
   putTile(db: Db, tile: StoredTile): Promise<unknown>
-  /**
-   * Reads the newest entry about a subject among the first `treeSize` entries. `part`: a text that the entry must
-   * contain.
-   */
+  /** Reads the newest entry about a subject in the first `treeSize` entries. `part`: a text that the entry contains. */
   readNewest(db: Db, wanted: WantedEntry): Promise<{ readonly seq: number; readonly entry: string } | undefined>
 }
 

@@ -48,10 +48,7 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
    * Default: 1000.
    */
   readonly pollMs?: number
-  /**
-   * Whether this process runs background jobs from the outbox. A process with the mode `read` never runs jobs. Default:
-   * true.
-   */
+  /** Whether this process runs background jobs from the outbox; never in the mode `read`. Default: true. */
   readonly works?: boolean
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */

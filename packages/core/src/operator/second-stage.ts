@@ -7,10 +7,7 @@ import type { Database } from '../storage/database.ts'
 import type { Metric } from './metric.ts'
 
 const timeoutMs = 300
-/**
- * Maximum number of parallel requests: each search sends one request for its query, and all searches share one request
- * for texts.
- */
+/** Maximum parallel requests: one request per search for its query, and one that all searches share for texts. */
 const connectionsMax = 8
 
 export interface SecondStageOptions {

@@ -29,9 +29,7 @@ const judgedMs = 50
 const quietMs = 250
 /** Attempts per second while there are API calls: `least` attempts may always begin, and never more than `most`. */
 const perSecond = { least: 600, most: 20_000 }
-/**
- * If the event loop is idle for less than this share of the time, the rate is lowered, because API calls have to wait.
- */
+/** If the event loop is idle for less than this share of the time, the rate is lowered: API calls have to wait. */
 const idleLeast = 0.2
 const change = { slower: 0.5, faster: 1.25 }
 /** Size of the token bucket, as the time in which it fills. */

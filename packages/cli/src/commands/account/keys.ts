@@ -9,10 +9,7 @@ const owner = {
   options: { user: { value: 'NAME', help: 'the owner of the keys, with --data' } },
 }
 
-/**
- * The default scopes and lifetime of a key of `keys create`: enough for a program, and little risk if the key is
- * forgotten.
- */
+/** Default scopes and lifetime for `keys create`: enough for a program, and little risk if the key is forgotten. */
 const safeKey = { scopes: ['read', 'publish'] satisfies Scope[], expiresInDays: '90' }
 
 /** Options of a new key. */

@@ -20,10 +20,7 @@ function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files']
   return patch.slice(0, -1).split('\n')
 }
 
-/**
- * Replaces control and invisible characters of untrusted text. Only for a terminal: a patch in a file must stay
- * unchanged.
- */
+/** Replaces control and invisible characters of untrusted text for a terminal; a patch file must stay unchanged. */
 function toPatchLine(line: string): string {
   return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }

@@ -64,10 +64,7 @@ export const commands = {
 
 const graveReasons: ReadonlySet<string> = new Set(['recalled', 'flagged', 'taken_down'])
 
-/**
- * The skills that came from `source`, and the other sources. A registry gets only the names of skills that came from
- * it, because other names may be private.
- */
+/** The skills from `source`, and the other sources: a registry gets no names of other skills, which may be private. */
 function selectFromSource(skills: [string, LockedSkill][], source: string) {
   const others = skills.map(([, skill]) => sourceOf(skill)).filter((one) => one !== source)
   return { own: skills.filter(([, skill]) => sourceOf(skill) === source), elsewhere: [...new Set(others)] }

@@ -7,9 +7,7 @@ import { placeOptions, userOption, withApi } from '../../registry/place.ts'
 import { untilInterrupted, type Io } from '../../terminal/io.ts'
 import { toJsonStream, type Output } from '../../terminal/output.ts'
 
-/**
- * Few skills per list, because over a network each skill costs one request, and the plan `free` allows 60 per minute.
- */
+/** Few skills per list: over a network each skill costs one request, and the plan `free` allows 60 per minute. */
 const remote: McpServerOptions = { pageSize: 10 }
 
 export const commands = {

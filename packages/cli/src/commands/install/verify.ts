@@ -104,9 +104,7 @@ function toPublished(file: ContentFile): ContentFile {
   return { ...file, path: fromPathInGit(file.path) }
 }
 
-/**
- * Gets a record. Refuses a record of another skill, which would verify as well: scripts look at the exit code alone.
- */
+/** Gets a record. Refuses the record of another skill, which would also verify: scripts only read the exit code. */
 async function getRecord(given: Arguments, api: RegistryApi, name: string): Promise<Provenance> {
   const [version, file] = [textOption(given, 'version'), textOption(given, 'save')]
   const record = await api.getProvenance({ name, version, evaluations: true })

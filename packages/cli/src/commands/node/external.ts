@@ -86,9 +86,7 @@ interface ListResult {
   readonly failed: readonly { line: number; reason: string }[]
 }
 
-/**
- * Adds the skills one by one. A rejected skill does not stop the import of the other skills; an error of the node does.
- */
+/** Adds the skills one by one. A rejected skill does not stop the import; an error of the node does. */
 async function addListedSkills(api: RegistryApi, list: readonly ListedSkill[]): Promise<ListResult> {
   const failed: { line: number; reason: string }[] = []
   for (const { line, ...entry } of list) {

@@ -208,10 +208,7 @@ function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluat
   }
 }
 
-/**
- * Writes the reports, and a list of the digests of all transcripts, as `sha256sum` does. Returns the digest of the
- * list.
- */
+/** Writes the reports and a list of all transcript digests, as `sha256sum` does. Returns the digest of the list. */
 function writeReports(given: Arguments, report: EvalReport): string {
   const list = report.runs
     .map((run) => `${run.transcript.slice('sha256:'.length)}  ${toOneLine(toRunId(run))}\n`)

@@ -42,11 +42,9 @@ export interface DownloadCounter {
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
-  /**
-   * The change in the number of reviews. `points` is the change in the sum of their ratings, each minus three stars, in
-   * thousandths of a half star.
-   */
+  /** The change in the number of reviews. */
   readonly reviews?: number
+  /** The change in the sum of the ratings, each minus three stars, in thousandths of a half star. */
   readonly points?: number
 }
 

@@ -46,10 +46,7 @@ export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy)
 /** Maximum findings per response to a publisher; the report has all findings. */
 const findingsShownMax = 10
 
-/**
- * The scan result that a policy judges. Without `findings` for text outside files, because the author cannot suppress
- * findings in such text.
- */
+/** The scan result that a policy judges, without findings in text outside files, which the author cannot suppress. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 /** The action for the worst of the verdicts on a version. */
@@ -69,10 +66,7 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
   return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
-/**
- * The verdict of a scan, but `caution` in place of `safe` if the author suppressed a suspicious finding: only an
- * administrator may accept suppressions.
- */
+/** The verdict. A suppressed suspicious finding turns `safe` into `caution`: only administrators may accept it. */
 function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)

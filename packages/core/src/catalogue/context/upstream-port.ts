@@ -54,10 +54,7 @@ export interface UpstreamOperator {
     name: string,
     wanted: { states: readonly MirrorWrite['state'][]; offset: number; limit: number },
   ): Promise<{ writes: MirrorWrite[]; total: number }>
-  /**
-   * Retries, drops or renames a write that is not completed. Throws `not_found`, `conflict` for a completed write, and
-   * `invalid_request` for a write that cannot be renamed.
-   */
+  /** Resolves a write. Throws `not_found`, `conflict` if it is completed, `invalid_request` if it cannot be renamed. */
   settleWrite(
     name: string,
     id: string,

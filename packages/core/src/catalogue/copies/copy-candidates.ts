@@ -146,10 +146,7 @@ export interface Match extends Candidate, Comparison {
   readonly digest: string
 }
 
-/**
- * Minimum number of candidates to read. More candidates are read only while the total size is below
- * `candidateBytesMax`.
- */
+/** Minimum number of candidates to read; more only while their total size is below `candidateBytesMax`. */
 const candidatesMin = 64
 const candidateBytesMax = 2 * 1024 * 1024
 
@@ -219,9 +216,7 @@ async function readComparedDocument(context: StorageContext, digest: string): Pr
   return { skillMd, ...readCompared(skillMd) }
 }
 
-/**
- * The SKILL.md with a digest, for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports.
- */
+/** The SKILL.md with a digest; undefined if its bytes are missing or damaged, which `doctor` reports. */
 export async function findSkillMd(context: StorageContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database, digest)

@@ -26,10 +26,7 @@ import { type Sketch, sketchWords } from '../sketches/sketch.ts'
 
 const similarityMatchesMax = 20
 const similarityCandidatesMax = 256
-/**
- * Skills with a lower estimate of similarity are not compared. The estimate for two small bodies that share little text
- * may be three times too low.
- */
+/** Minimum estimate for a comparison: estimates may be three times too low for small bodies with little shared text. */
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */

@@ -129,9 +129,7 @@ async function readProvenAuthors(db: Kysely<Tables>, versionId: string): Promise
   return rows.map(({ author_id }) => author_id)
 }
 
-/**
- * The text that identifies the author in log entries of results. The text is fixed, because canonical JSON sorts keys.
- */
+/** The text that identifies the author in log entries of results; fixed, because canonical JSON sorts keys. */
 export function toAuthorPart(authorId: string): string {
   return `"author":{"id":"${authorId}"`
 }

@@ -10,9 +10,7 @@ import { showAccess } from '../versions/version-changes.ts'
 import { readFileRows } from '../versions/version-files.ts'
 import { readForkChain } from './lineage.ts'
 
-/**
- * GET /skills/<name>/versions/<version>/sbom: the version, its files and the packages that it declares, in CycloneDX.
- */
+/** GET /skills/<name>/versions/<version>/sbom: the version, its files and its declared packages, in CycloneDX. */
 export const showSbom: Operation<'getSbom', StorageContext> = async (context, input, caller) => {
   const { readDeclaredPackages, sbomType, writeSkillSbom } = await import('@skillstead/skill-format/sbom')
   const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)

@@ -80,10 +80,7 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
   return orders
 }
 
-/**
- * Inspects packages in a worker thread. If the thread crashes or times out, inspects each package separately, which
- * identifies the package at fault.
- */
+/** Inspects packages in a worker thread, or each alone after a crash or timeout, to identify the package at fault. */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {

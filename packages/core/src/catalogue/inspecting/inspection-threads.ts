@@ -36,10 +36,7 @@ export interface InspectionResult {
 
 const startInspectWorker = (options: WorkerOptions) =>
   new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
-/**
- * Maximum number of worker threads. No processor is left to the main thread, because inspecting a version takes longer
- * than storing it.
- */
+/** Maximum worker threads; no processor is spared for the main thread, since inspecting takes longer than storing. */
 const inspectWorkersMax = Math.min(3, availableParallelism())
 
 /**

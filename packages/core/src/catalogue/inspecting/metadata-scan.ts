@@ -123,10 +123,7 @@ export type Texts = Readonly<Record<string, string>>
 /** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
 const textPathPrefix = 'metadata:'
 
-/**
- * A cache of findings by the digest of the texts and the rules, because the same texts are scanned for several
- * purposes.
- */
+/** Findings cached by the digest of texts and rules, because the same texts are scanned for several purposes. */
 const scannedTexts = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */

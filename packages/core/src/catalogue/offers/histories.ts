@@ -124,10 +124,7 @@ async function sortVersions(versions: readonly RepositoryVersion[], signal?: Abo
   return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
 }
 
-/**
- * All versions of the offered skills, or with `areOnlyOffered` only the offered versions. Undefined if there are more
- * than `repositoryVersionsMax`.
- */
+/** All versions of the offered skills, or only the offered versions. Undefined above `repositoryVersionsMax`. */
 async function readOfferedVersions(
   { database }: StorageContext,
   offers: readonly Offer[],

@@ -209,10 +209,7 @@ const offerColumns = [
   ...(['versions.id', 'versions.digest', 'versions.version', 'versions.published_at', 'scans.verdict'] as const),
 ] as const
 
-/**
- * Metadata from the owner applies only to the version in `described_by`; other versions use the metadata of their
- * SKILL.md.
- */
+/** Metadata from the owner applies only to the version in `described_by`; other versions use that of their SKILL.md. */
 const ownMetadataColumn = sql<VersionRow['metadata'] | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
@@ -243,10 +240,7 @@ async function toOffers(context: StorageContext, rows: readonly OfferRow[], call
     })
 }
 
-/**
- * Whether a version is dangerous by its scan verdict, or, if it is the latest version, by the skill's score, which also
- * covers the metadata.
- */
+/** Whether a version is dangerous by its scan or, if it is the latest, by the skill's score, which covers metadata. */
 function isDangerousOffer({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
@@ -305,10 +299,7 @@ export type DiscoveryScope =
   /** A private skill, for the holder of its share link. */
   | { readonly of: 'share'; readonly token: string }
 
-/**
- * The full name of the skill that a link shares, and `holder`, a caller who may read this skill. Throws the same
- * `not_found` for every invalid link.
- */
+/** The full name of a link's skill, and a caller who may read it. Throws the same `not_found` for all invalid links. */
 export async function openShare(context: StorageContext, token: string) {
   const holder = await withShare(context, guest, token)
   const fullName = await findSharedName(context, holder.sharedSkillId!)

@@ -71,10 +71,7 @@ async function readStoredPackage(context: StorageContext, version: VersionRow): 
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
-/**
- * Refuses a source that was hidden or made private since it was read: a fork must not preserve the content of such a
- * source.
- */
+/** Refuses a source that was hidden or made private after it was read: a fork must not preserve such content. */
 function refuseClosedSource(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
     throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)

@@ -12,9 +12,7 @@ const failedDelayMs = 10 * minuteMs
 /** The outbox job that moves waiting contents to the bucket, soon after the transaction that stored them. */
 export const moveBlobsJob = { topic, payload: {}, uniqueKey: topic }
 
-/**
- * Stores contents in the database again that the bucket is known to have lost, and schedules their move to the bucket.
- */
+/** Stores in the database contents that the bucket is known to have lost, and schedules their move to the bucket. */
 export async function storeLostBlobs(
   { database, outbox }: Pick<CatalogueContext, 'database' | 'outbox'>,
   trx: WriteTransaction,

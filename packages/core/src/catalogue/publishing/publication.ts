@@ -28,10 +28,7 @@ export interface Publication {
   readonly yanked?: boolean | undefined
   /** Whether the version is imported: its number is used only if higher than existing versions. */
   readonly imported?: boolean
-  /**
-   * Quarantine reasons that a release lifted: with `policy`, no scan policy applies; with `approval`, no review is
-   * needed.
-   */
+  /** Quarantine reasons that a release lifted: `policy` skips the scan policy, `approval` skips the review. */
   readonly released?: readonly QuarantineReason[]
 }
 

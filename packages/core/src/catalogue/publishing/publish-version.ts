@@ -168,9 +168,7 @@ function refuseBroken({ refusals }: PolicyJudgement): void {
   if (refusals.length > 0) throw invalidFields('invalid_skill', refusals)
 }
 
-/**
- * Refuses the content of a recalled version under another version number, because the recall may not cover that number.
- */
+/** Refuses the content of a recalled version under another version number, which the recall may not cover. */
 function refuseRecalledContent(
   fullName: string,
   versions: readonly ListedVersion[],
@@ -269,10 +267,7 @@ async function insertAndRefresh(
   }
 }
 
-/**
- * The change of a skill by an inserted version, with the event and, if `isForUpstreams`, the write to send to
- * upstreams.
- */
+/** The change of a skill by an inserted version, with the event and, if `isForUpstreams`, the write to upstreams. */
 function toVersionChange(
   { publication, number: _number, others: _others, recalls: _recalls, ...change }: NewVersion,
   { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,

@@ -44,10 +44,7 @@ interface Step {
   /** The number of edges before this step, and the index of the edge that is read next. */
   readonly edgeCount: number
   readonly cursor: number
-  /**
-   * The earlier steps that excluded candidates of this step: if all candidates fail, the search goes back to the last
-   * of these steps.
-   */
+  /** Earlier steps that excluded candidates: if all candidates fail, the search returns to the last of these steps. */
   readonly blamed: Set<Step>
   /** Versions that were put off because a later requirement excludes them. */
   readonly putOff: Set<ChoosableVersion>
@@ -188,10 +185,7 @@ class Search {
     if (this.edges.length > edgesMax) throw toTooLarge()
   }
 
-  /**
-   * Goes back to the last blamed step and tries its next candidate. If that step has none left, blames the steps that
-   * excluded its candidates.
-   */
+  /** Tries the next candidate of the last blamed step. If none is left, blames steps that excluded its candidates. */
   #backjump(first: ReadonlySet<Step>): void {
     for (let blamed = first; ;) {
       const last = [...blamed].toSorted((a, b) => b.position - a.position)[0]

@@ -276,10 +276,7 @@ interface Member {
   readonly note: string
 }
 
-/**
- * Finds the skills of members that a request names. Throws `invalid_request` that names each member that is listed
- * twice or not visible.
- */
+/** Finds the skills of members. Throws `invalid_request` that names each member that is listed twice or not visible. */
 async function resolvePackMembers(
   context: StorageContext,
   inputs: readonly MemberInput[],

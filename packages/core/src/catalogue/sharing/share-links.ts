@@ -95,10 +95,7 @@ export async function withShare(context: StorageContext, caller: Caller, token: 
   return { ...caller, sharedSkillId: share.skill_id }
 }
 
-/**
- * The skill with a name. Throws `forbidden` if the caller may not manage it, since only managers may see who can read a
- * skill.
- */
+/** The named skill. Throws `forbidden` unless the caller may manage it: only managers may see its readers. */
 async function getSharableSkill(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   await requireRight(context.database.read, skill, caller, 'manage')

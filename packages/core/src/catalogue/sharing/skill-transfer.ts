@@ -81,10 +81,7 @@ export const acceptTransfer: Operation<'acceptTransfer', CatalogueContext> = asy
   return showDetails(context, after, caller)
 }
 
-/**
- * Whether a user may accept a skill for the new owner, which is the user or an organisation in which the user may
- * manage skills.
- */
+/** Whether a user may accept a skill for the new owner: the user, or an organisation whose skills the user manages. */
 async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: UserCaller): Promise<boolean> {
   return newOwnerId === userId || (await hasMemberRight(db, newOwnerId, userId, 'manage'))
 }
@@ -162,9 +159,7 @@ function selectOffers(db: Kysely<Tables>, userId: string) {
     )
 }
 
-/**
- * The pending offer of a skill. Both parties find the offer, even if the skill is private; other users get `not_found`.
- */
+/** The pending offer of a skill. Both parties find it, even for a private skill; other users get `not_found`. */
 async function getTransferOffer(context: StorageContext, name: string, userId: string) {
   const offered = await selectOffers(context.database.read, userId)
     .selectAll('skills')

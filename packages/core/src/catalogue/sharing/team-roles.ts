@@ -27,10 +27,7 @@ export const listTeams: Operation<'listTeams', StorageContext> = async (context,
   return { teams: await showTeams(context, read, rows, caller), ...paging }
 }
 
-/**
- * PUT /organisations/<name>/teams/<team>: creates or changes a team. Accepts only members and skills of the
- * organisation.
- */
+/** PUT /organisations/<name>/teams/<team>: saves a team. Accepts only members and skills of the organisation. */
 export const putTeam: Operation<'putTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -110,10 +107,7 @@ async function readSkillRoles(
   return rows.map(({ name, role }) => [name, role])
 }
 
-/**
- * DELETE /organisations/<name>/teams/<team>. Throws `conflict` if a group of the identity provider would add a member
- * again.
- */
+/** DELETE /organisations/<name>/teams/<team>. Throws `conflict` if the identity provider would add a member again. */
 export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (context, input, caller) => {
   const { organisation, team: name } = input
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
@@ -127,10 +121,7 @@ export const deleteTeam: Operation<'deleteTeam', CatalogueContext> = async (cont
   })
 }
 
-/**
- * Replaces the skills of a team. Refreshes the added and removed skills, because the search index contains who may read
- * a skill.
- */
+/** Replaces the skills of a team. Refreshes added and removed skills: the search index contains who may read them. */
 async function replaceSkills(
   context: CatalogueContext,
   trx: WriteTransaction,

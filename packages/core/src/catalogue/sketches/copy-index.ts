@@ -131,20 +131,14 @@ function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
 const foundMax = 16_384
 /** Time for which reading pending sketches may block the event loop at once. */
 const blockMs = 10
-/**
- * Size of the bit set of pending shingles: about ten bits for each shingle when the maximum number of versions is
- * pending.
- */
+/** Size of the bit set of pending shingles: about ten bits per shingle with the maximum number of pending versions. */
 const presentBits = 2 ** 21
 
 /** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
-  /**
-   * A bit set of the low bits of pending shingles, which shows at once for most texts that none of their shingles is
-   * pending.
-   */
+  /** A bit set of the low bits of pending shingles, which shows at once that most texts have no pending shingle. */
   readonly #present = new Uint8Array(presentBits / 8)
 
   /** The number of pending versions. */

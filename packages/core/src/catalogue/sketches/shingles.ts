@@ -40,10 +40,7 @@ function createWordBuffers(length: number): Words {
   return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
 }
 
-/**
- * Fills the shared buffers with the words of a text. Returns their number. The loop uses no closure and no module-level
- * name: either would double its time.
- */
+/** Fills the buffers with words. Returns their number. A closure or module-level name in the loop doubles its time. */
 function fillWordBuffers(folded: string): number {
   if (folded.length > wordBuffers.hashes.length) wordBuffers = createWordBuffers(folded.length)
   const { hashes, starts, ends } = wordBuffers
@@ -98,10 +95,7 @@ const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibet
   .map((script) => `\\p{Script=${script}}`)
   .join('')
 const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
-/**
- * The kind of each character, cached at its first occurrence: matching the pattern each time would take most of the
- * time of splitting.
- */
+/** The kinds of characters, cached: matching the pattern each time would take most of the time of splitting. */
 const knownKinds = new Uint8Array(0x110000)
 
 function toCharacterKind(code: number): number {

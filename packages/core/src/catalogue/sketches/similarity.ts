@@ -59,10 +59,7 @@ export function toCompared(body: string): ComparedBody {
   return { body, words: hashBodyWords(body) }
 }
 
-/**
- * Returns a function that compares the body `one` with another body as {@link measureSimilarity} does, and also returns
- * the kind.
- */
+/** Returns a function that compares bodies with `one` as {@link measureSimilarity} does, and also returns the kind. */
 export function comparerWith(one: ComparedBody): (other: ComparedBody) => Comparison {
   const own = toShingles(one.words, shingleWords)
   let ownCode: Float64Array | undefined
@@ -118,10 +115,7 @@ function countSharedShingles(a: Float64Array, b: Float64Array): number {
 
 const sharedPassagesMax = 5
 const sharedPassageCharactersMax = 500
-/**
- * The maximum number of positions in a document that are tried for the same five words. Only tables and lists repeat
- * words more often.
- */
+/** The maximum positions in a document tried for the same five words. Only tables and lists repeat words more often. */
 const shinglePlacesMax = 8
 
 /** The words of a document's body with their positions. */

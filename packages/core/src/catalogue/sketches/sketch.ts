@@ -4,10 +4,7 @@ import { comparedCharactersMax, shingleRange, shingleWords, toShingles, hashBody
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
-/**
- * The sampling scales for long bodies: one shingle in 32 is stored, and one in 16 is looked up. Even longer bodies have
- * a higher scale, so that `shinglesMax` applies.
- */
+/** Sampling scales of long bodies: 1 shingle in 32 is stored, 1 in 16 looked up. `shinglesMax` may raise the scale. */
 const keptScaleMax = 32
 const lookupScaleMax = 16
 /** The minimum number of shingles stored for a short body: a copy may have changed some of them. */
@@ -16,10 +13,7 @@ const keptMin = 24
 const lookedUpMin = 96
 /** The target for the number of shingles stored or looked up for a long body; at most twice as many are used. */
 const shinglesMax = 512
-/**
- * The maximum number of characters of a SKILL.md that a comparison uses: for a frontmatter of common length and the
- * compared body.
- */
+/** The maximum characters of a SKILL.md in a comparison: a frontmatter of common length and the compared body. */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3

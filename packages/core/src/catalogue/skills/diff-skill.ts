@@ -46,10 +46,7 @@ function toDiffVerdict(scan: Security | undefined): SkillDiff['security']['from'
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
-/**
- * How the files of two versions differ; `readNew` reads a file of the newer version. Yields after each file, so that
- * other requests wait for at most one file.
- */
+/** How files differ; `readNew` reads a newer file. Yields after each file: other requests wait for at most one file. */
 export async function diffFiles(
   { database }: StorageContext,
   from: readonly FileRow[],
@@ -180,10 +177,7 @@ function toGitPatch(path: string, status: FileDiff['status'], before: string, af
   }
 }
 
-/**
- * Ends file names that contain a space with a tab, as git does: `patch` would otherwise read only the first word of the
- * name.
- */
+/** Ends file names that have a space with a tab, as git does: otherwise `patch` would read only the first word. */
 function endNames(path: string, patch: string): string {
   if (!path.includes(' ')) return patch
   return patch.replace(`\n--- a/${path}\n`, endName).replace(`\n+++ b/${path}\n`, endName)

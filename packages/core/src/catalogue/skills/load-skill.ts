@@ -32,10 +32,7 @@ async function truncateToBudget(loaded: LoadedSkill, { maxTokens, priority }: In
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 
-/**
- * Metadata from the owner applies only to the version in `described_by`; other versions use the metadata of their
- * SKILL.md.
- */
+/** Metadata from the owner applies only to the version in `described_by`; other versions use that of their SKILL.md. */
 async function readSkillParts(
   context: StorageContext,
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },

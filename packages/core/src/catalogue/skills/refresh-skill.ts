@@ -189,10 +189,7 @@ function keepUpdates(skill: SkillRow, describing: string | null, metadata: Versi
   )
 }
 
-/**
- * Computes the security score from the scans of the latest version and of the metadata, and whether the author is
- * verified.
- */
+/** Computes the security score and `verified` from the scans of the latest version and of the metadata. */
 async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { context, skill, latest, at, read } = change
   const { changelog = '' } = latest?.row ?? {}

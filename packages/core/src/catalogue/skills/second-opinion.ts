@@ -34,9 +34,7 @@ const userShare = 0.1
 /** After this number of failures in a row, publishes do without the second opinion for `opinionPauseMs`. */
 const opinionFailuresMax = 3
 const opinionPauseMs = 60_000
-/**
- * Maximum number of skills that show a new opinion immediately; other skills show the opinion after their next change.
- */
+/** Maximum number of skills that show a new opinion immediately; other skills show it after their next change. */
 const opinionSkillsMax = 50
 
 type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing'>

@@ -216,10 +216,7 @@ async function showsLatest(trx: WriteTransaction, { before, skill, versions, con
   )
 }
 
-/**
- * Whether the public fields of two rows of a skill are equal. A change of the users who may read or write the skill
- * adds no log entry.
- */
+/** Whether two rows of a skill have equal public fields. Changes of its readers or writers add no log entry. */
 function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
   return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
 }

@@ -128,10 +128,7 @@ const selectAliasByName = compileQuery((db, param: Param<{ fullName: string }>) 
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
 
-/**
- * Writes the settings that differ from the row. The caller then runs `refreshSkill`. Returns whether any setting
- * differed.
- */
+/** Writes the settings that differ from the row; the caller then runs `refreshSkill`. Returns whether any differed. */
 export async function applySettings(trx: WriteTransaction, before: SkillRow, settings: SkillSettings) {
   const changed = entriesOf(toSettingsColumns(settings)).filter(([name, value]) => value !== before[name])
   if (changed.length === 0) return false

@@ -62,10 +62,7 @@ export async function storeRecalls(trx: WriteTransaction, skillId: string, recal
 /** Maximum active recalls that this node can add to a skill: each is tested against each version. */
 export const activeRecallsMax = 20
 
-/**
- * Maximum active recalls of a skill from an upstream, which may relay recalls of its own upstream. The oldest recalls
- * are dropped.
- */
+/** Maximum active recalls of a skill from an upstream, its relayed recalls included. The oldest are dropped. */
 export const upstreamRecallsMax = 2 * activeRecallsMax
 
 /** The number of active recalls that this node, rather than an upstream, added. */

@@ -81,10 +81,7 @@ function countBoundedTokens(text: string, countTokens: CountTokens): number {
 
 const runCharactersMax = 256
 
-/**
- * Checks only ASCII characters and assumes that all other characters may belong to a run: fast, and without false
- * negatives.
- */
+/** Checks only ASCII characters and assumes that others may belong to a run: fast, and without false negatives. */
 function mayContainLongRun(text: string): boolean {
   let letters = 0
   let others = 0

@@ -141,10 +141,7 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
   })
 }
 
-/**
- * For imports: warnings in place of the errors of {@link listRefusals}. Other functions warn of invalid names and
- * versions.
- */
+/** Warnings for imports, not the errors of {@link listRefusals}. Invalid names and versions have other warnings. */
 function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
   const others = refusals.filter(({ path, code }) => {
     if (path === 'version' || path === 'requires') return false

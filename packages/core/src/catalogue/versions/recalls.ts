@@ -40,10 +40,7 @@ export function toRecalledField(
   return recall ? { recalled: toRecalled(recall) } : {}
 }
 
-/**
- * Parses recalls. Caches the recalls of the last skill, because lists read the recalls for each version of a skill in
- * turn.
- */
+/** Parses recalls. Caches those of the last skill, because lists read them for each version of a skill in turn. */
 function readParsed(recalls: string): readonly StoredRecall[] {
   if (parsed.recalls !== recalls) parsed = { recalls, value: readRecalls({ recalls }) }
   return parsed.value
