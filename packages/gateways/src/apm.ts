@@ -56,10 +56,7 @@ function toApmSkill({ owner = '', repo = '' }: Params): string {
   throw new RegistryError('not_found', 'Skills are packages with the name `OWNER/SKILL`.')
 }
 
-/**
- * The list of versions. Contains only versions whose digest is known: clients refuse a whole list because of one
- * version without a digest.
- */
+/** Answers with the versions whose digest is known: clients refuse a whole list for one version without a digest. */
 async function answerVersions(
   host: GatewayHost,
   archives: SkillArchives,

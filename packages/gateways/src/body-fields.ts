@@ -20,10 +20,7 @@ function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * A text field of a body, trimmed; undefined if the field is missing or empty. Throws `invalid_request` for a value
- * that is not a text.
- */
+/** A trimmed text field of a body; undefined if missing or empty. Throws `invalid_request` if it is not a text. */
 export function readTextField(fields: Fields, name: string): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined

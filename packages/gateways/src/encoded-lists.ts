@@ -52,10 +52,7 @@ export interface EncodedLists {
 
 const bytesMax = 32 * 1024 * 1024
 const listBytesMax = 8 * 1024 * 1024
-/**
- * Maximum size of the cached errors. They are cached apart from lists, so that requests for names that do not exist
- * evict no lists.
- */
+/** Maximum size of the cached errors, apart from lists: requests for names that do not exist evict no lists. */
 const errorsBytesMax = 1024 * 1024
 const errorBytesMax = 2048
 /** Memory of an entry in addition to its bytes. */
@@ -148,10 +145,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
   }
 }
 
-/**
- * The part of the key that decides what the caller may see. Callers with the same view see the same part of the
- * catalogue.
- */
+/** The part of the key that decides what the caller may see: the same view gives the same part of the catalogue. */
 function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]

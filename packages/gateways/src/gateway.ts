@@ -120,10 +120,7 @@ export interface GatewayHost {
   api(call: GatewayCall, client?: string): RegistryApi
   /** Calls an endpoint with the query of the request as input, checked as in the API. */
   read(call: GatewayCall, endpoint: EndpointName): Promise<unknown>
-  /**
-   * The data with which a download is counted: the name of the calling program from the headers, its kind, and its IP
-   * address.
-   */
+  /** What a download is counted with: the calling program's name from the headers, its kind, and its IP address. */
   countedBy(call: GatewayCall): Pick<CallOptions, 'client' | 'kind' | 'address'>
   /** The IP address of the caller, or its network, for limits and counts. */
   limitAddressOf(call: GatewayCall): string
@@ -148,10 +145,7 @@ export interface GatewayHost {
   holding<Result>(call: GatewayCall, bytes: number, work: () => Promise<Result>): Promise<Result>
   /** Whether the caller's cached copy has this entity tag. False if there is no tag. */
   isKnown(call: GatewayCall, etag: string | undefined): boolean
-  /**
-   * An answer with published bytes. They are untrusted, so a browser must not run them, or display them as anything but
-   * text.
-   */
+  /** An answer with published bytes: untrusted, so a browser must not run them, or display them except as text. */
   toContentAnswer(content: Content): Pick<Answer, 'body' | 'contentType' | 'etag' | 'headers'>
   /** The freshness headers of the mirrored skill `wanted`; if undefined, of lists. */
   freshness(wanted: WantedSkill | undefined): Promise<readonly Header[]>

@@ -153,9 +153,7 @@ export class DocumentTable {
     for (const slot of slots) yield this.#rows[slot]!
   }
 
-  /**
-   * Number of skills that the viewer sees and that pass the filters; undefined if a filter compares more than flags.
-   */
+  /** Number of skills that the viewer sees and the filters accept; undefined if a filter compares more than flags. */
   count(viewer: ViewerKeys, filters: SearchFilters): number | undefined {
     const { mask, value, tests } = toIndexTests(filters)
     if (tests.length > 0) return undefined

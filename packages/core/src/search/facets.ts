@@ -7,10 +7,7 @@ const valuesMax = 15
 /** The values that the filter `minSecurityScore` offers, without the empty value, which stands for no filter. */
 const offeredScores = searchFilters.minSecurityScore.options.flatMap(([value]) => value || [])
 
-/**
- * Counts the values of the filters over the skills that a search found. The returned texts are lower case, because the
- * filters compare lower-case texts.
- */
+/** Counts the filter values of the skills found by a search, in lower case, because filters compare lower case. */
 export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const category = new Map<string, number>()
   const license = new Map<string, number>()

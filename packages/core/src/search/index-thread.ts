@@ -39,9 +39,7 @@ export interface IndexThreadOptions {
   readonly now?: () => number
 }
 
-/**
- * Documents per order, and maximum documents in the queue of the thread: a search waits about 20 ms for a full queue.
- */
+/** Documents per order, and maximum documents in the thread's queue: a search waits about 20 ms for a full queue. */
 const batchDocuments = 8
 const documentsMax = 16
 /** Maximum expected waiting time of a search, in milliseconds. Above the maximum, searches are refused. */

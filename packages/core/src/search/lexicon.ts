@@ -104,10 +104,7 @@ export class Lexicon {
     return false
   }
 
-  /**
-   * Keeps a short sorted list in one pass: sorting all words would be slow, as a prefix of one letter can have
-   * thousands.
-   */
+  /** Keeps a short sorted list in one pass: sorting is slow, as a prefix of one letter can have thousands of words. */
   #mostFrequent(ids: Iterable<number>, max: number): number[] {
     const best: number[] = []
     for (const id of ids) {

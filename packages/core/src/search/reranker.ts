@@ -38,10 +38,7 @@ export const rerankedMax = 50
  * places, up to the first hit with a lower score.
  */
 const namedScoreMin = 1.26
-/**
- * The weight of the similarity in the order, from 0 to 1. The score of the first stage has the weight 1 minus this
- * weight.
- */
+/** The weight of the similarity in the order, from 0 to 1. The score of the first stage has 1 minus this weight. */
 const similarityShare = 0.5
 /** After this number of failures in a row, searches omit the second stage for `rerankPauseMs`. */
 const rerankFailuresMax = 3

@@ -104,9 +104,7 @@ class VariantFinder {
     for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 
-  /**
-   * Splits `webscraping` into `web` and `scraping`; if there is no valid split, returns a group that nothing matches.
-   */
+  /** Splits `webscraping` into `web` and `scraping`; without a valid split, returns a group that nothing matches. */
   #split(term: string): TermGroup[] {
     const lexicon = this.#lexicon
     let parts = [0]

@@ -9,9 +9,7 @@ import type { StorageContext } from './storage-context.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { Bucket } from './bucket/bucket.ts'
 
-/**
- * Minimum stored bytes of a content that is moved to the bucket: reading a smaller row takes less time than a request.
- */
+/** Minimum stored bytes of a content moved to the bucket: reading a smaller row takes less time than a request. */
 const bucketBytesMin = 16 * 1024
 /** Contents per transaction. */
 const batchRows = 32
@@ -44,10 +42,7 @@ export function toMoveRule(
   return ({ digest, bytes }) => bytes.length >= bucketBytesMin && digest !== skillMd
 }
 
-/**
- * Throws if the bucket and prefix belong to another registry, because this registry would delete the objects of the
- * other registry as unused.
- */
+/** Throws if the bucket and prefix are another registry's, whose objects this registry would delete as unused. */
 export async function claimBucket(database: Database): Promise<Bucket> {
   const bucket = requireBucket(database)
   const { objects } = bucket
@@ -83,10 +78,7 @@ export async function moveWaitingBlobs(context: StorageContext, signal: AbortSig
   }
 }
 
-/**
- * Moves all large contents of the database to the bucket, in batches; yields the size of each batch. A node may serve
- * the database meanwhile.
- */
+/** Moves all large contents to the bucket, yielding the size of each batch. A node may serve the database meanwhile. */
 export async function* moveToBucket(context: StorageContext): AsyncGenerator<number> {
   await claimBucket(context.database)
   for await (const rows of readBatches(
@@ -98,10 +90,7 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   }
 }
 
-/**
- * Moves all contents from the bucket back to the database, in batches; yields the size of each batch. The objects in
- * the bucket are not deleted.
- */
+/** Moves all contents back to the database, yielding the size of each batch. Does not delete objects in the bucket. */
 export async function* moveToDatabase({ database }: StorageContext): AsyncGenerator<number> {
   requireBucket(database)
   for await (const rows of readBatches(database, sql<boolean>`place in ('bucket', 'lost')`)) {

@@ -113,9 +113,7 @@ class PostgresConnection implements DatabaseConnection {
   #isPipelining = false
   /** The quiet statements since the last one that was waited for. */
   #quiet: Promise<unknown>[] = []
-  /**
-   * Whether the last statement failed: in a failed transaction, the errors of later statements are only consequences.
-   */
+  /** Whether the last statement failed: in a failed transaction, errors of later statements are only consequences. */
   #hasFailed = false
   #isHolding = false
   #isBroken = false

@@ -6,9 +6,7 @@ import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
 const connectTimeoutMs = 5_000
-/**
- * Idle time before TCP keep-alive probes, which detect a server that disappeared: otherwise queries would wait forever.
- */
+/** Idle time before TCP keep-alive probes, which detect a lost server: otherwise queries would wait forever. */
 const keepAliveMs = 10_000
 
 const int8 = 20

@@ -4,10 +4,7 @@ import { type Blob, type BlobPart, toMissingBlob, toUnavailable, unpackBlob } fr
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * The sources of contents. Without `bucket`, contents in the bucket cannot be read; transactions omit `bucket`, because
- * they must not wait for it.
- */
+/** The sources of contents. Transactions omit `bucket` and cannot read its contents, as they must not wait for it. */
 export type BlobSource = Pick<Database, 'read' | 'bucket'>
 
 /** A row of the table `blobs`. */

@@ -112,10 +112,7 @@ export class Replica {
 }
 
 interface Position {
-  /**
-   * The identifier of the server and the name of the database. Replicas of the server have the same identifier; a
-   * server with a copy of the database has another one.
-   */
+  /** The server identifier, equal on all replicas but not on a server with a copy, and the name of the database. */
   readonly name: string
   readonly at: string
 }

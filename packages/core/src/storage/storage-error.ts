@@ -37,10 +37,7 @@ const troubles: readonly Trouble[] = [
 const lostConnection =
   /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/
 
-/**
- * Whether another process holds the lock of an SQLite file, or PostgreSQL refused a prepared statement: its name is
- * unknown or in use, or its result type changed.
- */
+/** Whether an SQLite file is locked, or a prepared statement has an unknown name, one in use, or a new result type. */
 export function isRepeatable(error: unknown): boolean {
   return /^(SQLITE_(BUSY|LOCKED)|26000|42P05|0A000)/.test(toErrorCode(error))
 }

@@ -3,10 +3,7 @@ export class SilentError extends Error {
   override readonly name = 'SilentError'
 }
 
-/**
- * Waits for a database. Throws a {@link SilentError} that names `subject` after `ms` milliseconds; `work` is not
- * cancelled.
- */
+/** Waits for a database. After `ms`, throws a {@link SilentError} that names `subject`; does not cancel `work`. */
 export async function withinMs<T>(subject: string, ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

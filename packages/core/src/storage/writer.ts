@@ -7,9 +7,7 @@ import type { Connections } from './connections.ts'
 import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * The transaction of a write. In a write, await only statements of this transaction, because all other writers wait.
- */
+/** The transaction of a write, which must await only statements of this transaction: all other writers wait. */
 export type WriteTransaction = Transaction<Tables>
 
 /**
@@ -229,10 +227,7 @@ export class BatchWriter implements Writer {
     if (this.#isGathered()) this.#gathered?.()
   }
 
-  /**
-   * Runs a transaction. Kysely rolls the transaction back if the work throws, as a job does that runs alone and calls
-   * {@link undo}.
-   */
+  /** Runs a transaction. Kysely rolls it back if the work throws, as a job running alone does to {@link undo}. */
   async #transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
     try {
       await this.#connections.main.transaction().execute(work)

@@ -34,10 +34,7 @@ export function openPackVisibilities(caller: Caller) {
   return openVisibilities(caller).filter((visibility) => visibility !== 'organisation')
 }
 
-/**
- * Whether a caller sees a row of `packs` that is live. The curator, and members of the curating organisation who read
- * private skills, see every pack.
- */
+/** Whether a caller sees a live row of `packs`. The curator, and its members who read private skills, see every one. */
 export function isPackOpenTo(caller: Caller): Expression<SqlBool> {
   const pack = expressionBuilder<Tables, 'packs'>()
   const open = pack('packs.visibility', 'in', openPackVisibilities(caller))

@@ -22,9 +22,7 @@ export class TakenDown extends RegistryError {
   }
 }
 
-/**
- * Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents the caller from seeing it.
- */
+/** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents that. */
 export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = (await readSights(context, [skill], caller)).get(skill.id)
   if (sight === 'taken_down') throw new TakenDown(skill, await readAnswerableCases(context, skill, caller))
@@ -40,10 +38,7 @@ export async function readSights({ database }: StorageContext, skills: readonly 
   return new Map(skills.map((skill) => [skill.id, toSight(skill, caller, related)]))
 }
 
-/**
- * Returns those of the skills that the caller may see. Leaves out skills under a takedown, and never throws {@link
- * TakenDown}.
- */
+/** Keeps the skills that the caller may see. Omits skills under a takedown; never throws {@link TakenDown}. */
 export async function keepSeen<T extends Visible>(context: StorageContext, skills: readonly T[], caller: Caller) {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')

@@ -41,9 +41,7 @@ const selectRoles = compileQuery((db, param: Param<{ skillId: string; ownerId: s
     .$castTo<{ role: MemberRole }>(),
 )
 
-/**
- * The roles of a user on a skill: those of a member, a collaborator or a team; `owner` for a user who owns the skill.
- */
+/** A user's roles on a skill: those of a member, a collaborator or a team; `owner` if the user owns the skill. */
 export async function findRoles(db: Kysely<Tables>, { id, owner_id }: Owned, userId: string): Promise<MemberRole[]> {
   if (userId === owner_id) return ['owner']
   const rows = await selectRoles(db, { skillId: id, ownerId: owner_id, userId })

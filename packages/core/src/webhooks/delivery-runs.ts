@@ -14,10 +14,7 @@ import { webhookPlans } from './events.ts'
 /** Default number of consecutive failed deliveries after which a webhook is disabled. */
 const offAfterFailuresDefault = 20
 
-/**
- * The outcome of a webhook's deliveries in a batch: whether any arrived, and how many failed after the last that
- * arrived.
- */
+/** A webhook's deliveries in a batch: whether any arrived, and how many failed after the last that arrived. */
 interface DeliveryRun {
   readonly arrived: 0 | 1
   readonly failed: number
@@ -45,10 +42,7 @@ export async function recordRuns(
   if (over.length > 0) await switchOff(context, trx, over)
 }
 
-/**
- * Ignores deliveries that were dropped because the owner of the webhook may no longer read the skill: the receiver did
- * not fail.
- */
+/** Ignores deliveries dropped because the webhook's owner may no longer read the skill: the receiver did not fail. */
 async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
   const failed = ended.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return ended

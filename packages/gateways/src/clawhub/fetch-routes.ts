@@ -21,10 +21,7 @@ async function sendSkillFile(asked: Asked) {
   return toFileAnswer(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
-/**
- * Answers with the URL that downloads the latest version. It contains the owner and the version, because programs use
- * it unchanged.
- */
+/** Answers with the download URL of the latest version, with owner and version, as programs use it unchanged. */
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {

@@ -131,9 +131,7 @@ async function verifySkill(asked: Asked) {
   })
 }
 
-/**
- * The version that a query names; undefined for the latest version. Throws `not_found` for a tag other than `latest`.
- */
+/** The version that a query names; undefined for the latest. Throws `not_found` for a tag other than `latest`. */
 export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined

@@ -21,10 +21,7 @@ export function toListedSkill(skill: Skill) {
   }
 }
 
-/**
- * A hit of a search. The score falls with the position, because clients sort by score and the API returns hits in
- * order.
- */
+/** A search hit. The score falls with the position: clients sort by score, and the API returns hits in order. */
 export function toHit(skill: Skill, position: number) {
   return {
     score: 1 / (position + 1),

@@ -11,10 +11,7 @@ export const withdrawRoutes: RouteTable = {
   '/api/v1/skills/:slug/versions/:version/restore': { POST: restoreVersion },
 }
 
-/**
- * Answers `DELETE /skills/:slug`: yanks every version, the highest last, so that the latest version stays until the
- * end.
- */
+/** Answers `DELETE /skills/:slug`: yanks every version, the highest last, so that the latest stays until the end. */
 export async function deleteClawhubSkill(asked: Asked) {
   const { api } = asked
   const name = nameIn(asked, await asked.readFields())

@@ -21,9 +21,7 @@ interface DiscoveryEntry {
 
 const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 
-/**
- * The index of a scope. Throws `not_found` if it would be empty, because installers treat an empty index as missing.
- */
+/** The index of a scope. Throws `not_found` if it would be empty, as installers treat an empty index as missing. */
 export function readDiscoveryIndex(
   context: CatalogueContext,
   scope: DiscoveryScope,

@@ -4,10 +4,7 @@ import { findHead, mainRef, type Repository } from './repository.ts'
 /** Versions of git's wire protocol; the header `Git-Protocol` selects one. */
 export type ProtocolVersion = 0 | 1 | 2
 
-/**
- * The server's name in git's protocol. The same on every node, so that nodes of different versions respond with equal
- * bytes.
- */
+/** The server's name in git's protocol, without a version, so that nodes of different versions send equal bytes. */
 const agent = 'agent=skillstead'
 
 /** Capabilities of the server in versions 0 and 1 of the protocol. */

@@ -21,10 +21,7 @@ export interface GeneratedText<Item> {
   put(item: Item): void
   /** The id and size of the object with all items so far. */
   toHash(): TextHash
-  /**
-   * Adds or replaces an item. Returns the id and size of the new object, and the delta that makes it from the previous
-   * object.
-   */
+  /** Adds or replaces an item. Returns the new object's id and size, and its delta from the previous object. */
   change(item: Item): TextHash & { readonly delta: Uint8Array }
   toBytes(): Uint8Array
 }
@@ -35,10 +32,7 @@ interface TextHash {
 }
 
 export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
-  /**
-   * The parts of items that were put before the first use. They are sorted at once: inserting them one by one would
-   * take longer.
-   */
+  /** The parts of items put before the first use, sorted at once: inserting them one by one would take longer. */
   const first = new Map<string, Uint8Array>()
   let opened: SortedParts | undefined
   const open = () => (opened ??= createSortedParts(first))

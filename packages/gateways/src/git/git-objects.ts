@@ -19,10 +19,7 @@ export interface TreeEntry {
   readonly kind?: 'file' | 'executable' | 'tree'
 }
 
-/**
- * The author of a commit or tag. Contains only names of the registry, which lack the characters that git uses as
- * separators.
- */
+/** The author of a commit or tag: a name of the registry, without the characters that git uses as separators. */
 export interface Signature {
   readonly name: string
   /** The time of the commit or tag, in milliseconds since 1970. */

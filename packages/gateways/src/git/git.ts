@@ -170,9 +170,7 @@ function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => P
   return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
-/**
- * Time limit for sending a pack: without it, clients that read a few bytes at a time would keep packs open for hours.
- */
+/** Time limit for sending a pack: clients that read a few bytes at a time would keep packs open for hours. */
 const sendingMs = 30 * 60_000
 
 /** Counts a pack as being sent until the returned function is called. Closes the connection after the time limit. */
@@ -221,9 +219,7 @@ function toCharge(host: GatewayHost, call: GatewayCall): ChargeVersions {
   return (versions) => host.spendBytes(call, versions * versionBytes)
 }
 
-/**
- * The text for a client whose pack fails while it is sent; for unknown errors, it discloses nothing about the cause.
- */
+/** The text for a client whose pack fails while being sent; for unknown errors, it does not disclose the cause. */
 function toGitErrorText(host: GatewayHost, call: GatewayCall, error: unknown): string {
   if (error instanceof GitError) return error.message
   if (!call.request.signal.aborted) host.failed(call, error)

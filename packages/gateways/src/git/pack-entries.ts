@@ -32,10 +32,7 @@ const threadBytesMin = 64 * 1024
 
 /** Minimum chunk size of zlib. */
 const chunkBytesMin = 64
-/**
- * Objects up to this size are compressed with `smallOptions`: for them, the memory for the state of zlib is most of the
- * cost.
- */
+/** Objects up to this size are compressed with `smallOptions`: their main cost is the memory for the state of zlib. */
 const smallBytesMax = 1024
 const smallOptions = { windowBits: 10, memLevel: 4 }
 
@@ -49,10 +46,7 @@ export class PackEntries {
     sizeCalculation: (bytes) => bytes.length + overheadBytes,
   })
   readonly #large: LargeEntries
-  /**
-   * At most two batches are read at a time. A response that waits for its turn then finds objects that another one has
-   * read.
-   */
+  /** At most two batches are read at a time: a response that waits then finds objects that another one has read. */
   readonly #inTurn = pLimit(2)
 
   constructor(source: BlobSource) {
@@ -130,9 +124,7 @@ class LargeEntries {
     this.#source = source
   }
 
-  /**
-   * The entry of a file, in parts. Only one part is in memory at a time; a part that the cache evicts is read again.
-   */
+  /** The entry of a file. Only one part is in memory at a time; a part that the cache evicts is read again. */
   async *read(blob: StoredBlob): AsyncGenerator<Uint8Array> {
     const checksum = this.#checksums.get(blob.digest) ?? (await this.#readChecksum(blob))
     yield Buffer.concat([toEntryHeader('blob', blob.size), streamHead])
@@ -202,10 +194,7 @@ const streamHead = Buffer.of(0x78, 0x01)
 const checksumBytes = 4
 const blockBytesMax = 0xff_ff
 
-/**
- * Encodes bytes as deflate blocks without compression (RFC 1951, section 3.2.4). `areLast`: whether they end the
- * stream.
- */
+/** Encodes bytes as uncompressed deflate blocks (RFC 1951, section 3.2.4). `areLast`: whether they end the stream. */
 function* toStoredBlocks(bytes: Uint8Array, areLast: boolean): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += blockBytesMax) {
     const block = bytes.subarray(at, at + blockBytesMax)

@@ -8,10 +8,7 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** Maximum length of a chain of deltas: with a longer chain, its last object would cost clients much to read. */
 const deltaDepthMax = 64
-/**
- * Maximum length of a chain for clients that do not read offsets: go-git 5.4 finds a base by its id only among whole
- * objects.
- */
+/** Maximum chain length for clients that read no offsets: go-git 5.4 finds a base by id only among whole objects. */
 const idDeltaDepthMax = 1
 
 /**

@@ -41,10 +41,7 @@ export function createPacksSent(): PacksSent {
   }
 }
 
-/**
- * Wraps a stream and calls `end` when it ends. Not a generator, because a generator that was never started would not
- * call it.
- */
+/** Wraps a stream; calls `end` when it ends. Not a generator: one that was never started would not call it. */
 export function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
   const next = async () => {
     try {

@@ -16,9 +16,7 @@ export interface GeneratedObject {
   toBytes(): Promise<Uint8Array>
 }
 
-/**
- * A generated object in the form of a delta: the instructions (`bytes`) that make it from another object, its `base`.
- */
+/** A generated object as a delta: the instructions (`bytes`) that make it from another object, its `base`. */
 interface DeltaObject {
   readonly kind: 'delta'
   readonly id: string

@@ -33,9 +33,7 @@ export async function selectChanges(
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
-/**
- * Limits of a history. The largest history takes about half of the cache of histories, unless descriptions are long.
- */
+/** Limits of a history. The largest takes about half of the cache of histories, unless descriptions are long. */
 const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128

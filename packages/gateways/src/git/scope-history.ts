@@ -5,10 +5,7 @@ import type { Commit, GeneratedObject, PackObject } from './repository.ts'
 import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
 import { attributes, attributesEntry } from './version-trees.ts'
 
-/**
- * A commit of a repository with several skills. Its large texts are not in memory; they are generated when they are
- * read.
- */
+/** A commit of a repository with several skills. Its large texts are not in memory, but generated when read. */
 export interface ScopeCommit {
   readonly change: ScopeChange
   readonly previous: ScopeCommit | undefined

@@ -89,10 +89,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   }
 }
 
-/**
- * The approximate memory of a history. The newest texts count twice: they are in memory for the next commit and for
- * reading.
- */
+/** The approximate memory of a history. The newest texts count twice: for the next commit, and for reading. */
 function measureCommits(commits: readonly ScopeCommit[]): number {
   const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
   return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)

@@ -28,10 +28,7 @@ interface ScopeText {
   readonly text: GeneratedText<ScopeChange>
 }
 
-/**
- * The content of a repository after some changes. `texts` are its generated trees and files, which commits have in this
- * order.
- */
+/** The content of a repository after some changes. `texts` are its generated trees and files, as ordered in commits. */
 export interface ScopeState {
   readonly texts: readonly ScopeText[]
   /** Stores the data of a change that other texts need; called before the texts change. */

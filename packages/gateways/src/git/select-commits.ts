@@ -14,9 +14,7 @@ export interface Selection {
   readonly isThin: boolean
   /** See {@link FetchRequest.readsOffsets}. */
   readonly readsOffsets: boolean
-  /**
-   * `shallow`: commits that the client must treat as having no parents. `unshallow`: commits whose parents it now has.
-   */
+  /** `shallow`: commits that the client must treat as root commits. `unshallow`: commits whose parents it now has. */
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
 }
@@ -26,10 +24,7 @@ export function findCommon(repository: Repository, { haves }: FetchRequest): str
   return [...haves].filter((id) => findCommit(repository, id) !== undefined)
 }
 
-/**
- * Whether every wanted commit leads to a commit of the client (`common`), so that more haves cannot make the pack
- * smaller.
- */
+/** Whether every wanted commit leads to one of the client (`common`): more haves could not make the pack smaller. */
 export function isEnough(repository: Repository, { wants }: FetchRequest, common: readonly string[]): boolean {
   if (common.length === 0) return false
   // Commits from which a commit of the client is known to be reachable.
@@ -130,10 +125,7 @@ function findExcluded(repository: Repository, names: readonly string[]): Set<str
   return takeWhile(repository, tips, () => true)
 }
 
-/**
- * The commits from the tips on to their ancestors; the parent of a commit is taken only if `continues` is true for the
- * commit.
- */
+/** The tips and their ancestors; the parent of a commit is taken only if `continues` is true for the commit. */
 function takeWhile(repository: Repository, tips: readonly string[], continues: (id: string) => boolean): Set<string> {
   const taken = new Set<string>()
   for (const tip of tips) {

@@ -15,10 +15,7 @@ export interface FetchRequest {
   readonly isThin: boolean
   /** Whether the client reads deltas that name their base by its offset in the pack. */
   readonly readsOffsets: boolean
-  /**
-   * Maximum number of commits of the history: counted from the wanted commits, or with `isRelative` below the client's
-   * shallow commits.
-   */
+  /** Maximum number of commits from the wanted commits on, or with `isRelative` below the client's shallow commits. */
   readonly depth: number | undefined
   readonly isRelative: boolean
   /** Only commits from this time on, in seconds since 1970. */
@@ -92,10 +89,7 @@ class RequestBuilder implements FetchRequest {
   }
 }
 
-/**
- * Parses a request of version 0 or 1. Throws {@link GitError} for an invalid one, and the reason of the signal if it
- * aborts.
- */
+/** Parses a request of version 0 or 1. Throws {@link GitError} if invalid, and the reason of an aborted signal. */
 export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal): Promise<ClassicRequest> {
   const reader = createPacketReader(body)
   const request = new RequestBuilder()
@@ -128,9 +122,7 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
   return Object.assign(request, { capabilities: capabilities ?? new Set<string>(), negotiates })
 }
 
-/**
- * Parses a request of version 2. Throws {@link GitError} for an invalid one, and the reason of the signal if it aborts.
- */
+/** Parses a request of version 2. Throws {@link GitError} if invalid, and the reason of an aborted signal. */
 export async function parseCommand(body: Uint8Array, signal: AbortSignal): Promise<Command> {
   const reader = createPacketReader(body)
   let packet = reader.read()

@@ -65,9 +65,7 @@ const rootsMax = 100_000
 const blobIdsMax = 100_000
 /** Room for the 60,000 files of an owner with 600 skills of 100 files. */
 const contentBytesMax = 32 * 1024 * 1024
-/**
- * Number of versions that are read at once: with 512 files each, the rows of four block the event loop for about 10 ms.
- */
+/** Number of versions read at once: with 512 files each, the rows of four block the event loop for about 10 ms. */
 const versionsPerBatch = 4
 /** Number of bytes that are hashed at once. */
 const hashedBytesMax = 1024 * 1024
@@ -82,9 +80,7 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** The ids of blobs in git (SHA-1), by the digest of the file in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
-  /**
-   * The objects of a version: the root tree with {@link attributes}, the root tree without it, and all other objects.
-   */
+  /** The objects of a version: the root tree with {@link attributes}, the root tree without it, and all others. */
   const contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
     sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),

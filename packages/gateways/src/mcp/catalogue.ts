@@ -17,10 +17,7 @@ export interface Catalogue {
 export interface SkillPage {
   readonly skills: readonly Pick<OfferedSkill, 'fullName' | 'description'>[]
   readonly totalPages: number
-  /**
-   * The skills from index `from` to `to`, each with the files of its latest version. Leaves out skills that were
-   * deleted meanwhile.
-   */
+  /** The skills from index `from` to `to` with their latest version's files. Leaves out skills deleted meanwhile. */
   readFiles(from: number, to: number): Promise<readonly OfferedSkill[]>
 }
 

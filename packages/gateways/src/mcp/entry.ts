@@ -17,10 +17,7 @@ export interface McpTransport {
   close(): Promise<void>
 }
 
-/**
- * An MCP server for one connection. Declares only the methods of our own, because the MCP library is bundled, not
- * published.
- */
+/** An MCP server for one connection. Declares only our own methods: the MCP library is bundled, not published. */
 export interface RegistryMcpServer {
   /** Serves the client of a transport, and starts it. */
   connect(transport: McpTransport): Promise<void>

@@ -25,10 +25,7 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
  */
 export const absentCodes = ['not_found', 'invalid_request'] as const
 
-/**
- * The message of an error for the client. That of an unknown error is logged instead, because it may contain a path or
- * a query.
- */
+/** The message of an error for the client. Unknown errors are only logged, as they may contain a path or a query. */
 function toFailureSentence(error: unknown, onError: OnError): string {
   if (error instanceof RegistryError && error.code !== 'internal') return error.message
   onError(error)

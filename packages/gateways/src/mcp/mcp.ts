@@ -96,9 +96,7 @@ function toMcpAnswer(host: GatewayHost, call: GatewayCall, answered: WholeAnswer
   return { ...answered, body: body.byteLength === 0 ? null : body }
 }
 
-/**
- * Returns a function that ends a streamed call. If it is not called within the time limit, the connection is closed.
- */
+/** Returns a function that ends a streamed call. After the time limit, the connection is closed instead. */
 function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight): () => void {
   const timer = setTimeout(() => host.hangUp(call), takenMs)
   timer.unref()

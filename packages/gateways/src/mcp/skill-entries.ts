@@ -7,9 +7,7 @@ import {
 import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
 import { toSkillUri } from './skill-uris.ts'
 
-/**
- * Maximum length of a frontmatter as JSON. A skill above it is left out, because it could fill a page of a list alone.
- */
+/** Maximum length of a frontmatter as JSON. A longer one could fill a page of a list alone: its skill is left out. */
 const frontmatterCharactersMax = 65_536
 const keptMax = 2000
 const keptCharactersMax = 8 * 1024 * 1024

@@ -21,10 +21,7 @@ interface SourceOptions {
  */
 export type Embed = (json: Buffer) => string
 
-/**
- * Maximum number of skills that are listed at once. Skills that hosts would refuse are left out, so a page may take
- * several such parts.
- */
+/** Maximum skills listed at once. Those that hosts would refuse are left out, so a page may take several parts. */
 const partMax = 100
 /** Number of skills whose files are read at once: each skill may have 512 files. */
 const readMax = 10
@@ -158,19 +155,13 @@ async function readResource(
     : toReadResult(bytes, mimeType)
 }
 
-/**
- * Returns the file as text only if encoding the text again gives the same bytes, because digests are over the bytes,
- * and if it takes no more space than base64.
- */
+/** Returns text only if it encodes to the same bytes, as digests are over bytes, and base64 is not much shorter. */
 function toReadResult(bytes: Uint8Array, mimeType: string | undefined): SkillReadResult {
   const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   return text !== undefined && isCheap(countControls(bytes), bytes) ? { text, mimeType } : { bytes, mimeType }
 }
 
-/**
- * Returns a large file with a placeholder as content, because the library copies and checks each response several
- * times, which takes a second for 10 MiB.
- */
+/** Returns a large file with a placeholder as content: copies and checks by the library take a second for 10 MiB. */
 async function embedLarge(bytes: Uint8Array, mimeType: string | undefined, embed: Embed): Promise<SkillReadResult> {
   const text = await toJsonText(bytes)
   if (text) return { text: embed(text), mimeType }
@@ -200,18 +191,12 @@ async function toJsonText(bytes: Uint8Array): Promise<Buffer | undefined> {
   return isCheap(controls, bytes) ? Buffer.concat(parts) : undefined
 }
 
-/**
- * Whether a text with this number of control characters is at most as long in JSON as in base64. JSON writes most
- * control characters as six characters: a file of 10 MiB would become a response of 60 MiB.
- */
+/** Whether at most a fifth are control characters, six characters each in JSON; above a fifth, base64 is shorter. */
 function isCheap(controls: number, { length }: Uint8Array): boolean {
   return controls * 5 <= length
 }
 
-/**
- * Counts the control characters that JSON writes as six characters. Uses an index, because an iterator takes ten times
- * as long.
- */
+/** Counts the control characters that JSON writes as six characters. An iterator would take ten times as long. */
 function countControls(bytes: Uint8Array): number {
   let controls = 0
   for (let i = 0; i < bytes.length; i++) {

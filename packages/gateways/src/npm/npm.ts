@@ -19,9 +19,7 @@ import { writeTarball } from './write-tarball.ts'
 
 const base = '/npm'
 
-/**
- * A registry in the protocol of npm, read-only: each skill is the package `@OWNER/SKILL`, for npm, pnpm and skillpm.
- */
+/** A read-only registry in npm's protocol: each skill is the package `@OWNER/SKILL`, for npm, pnpm and skillpm. */
 export function npm(host: GatewayHost): GatewayRoute[] {
   const archives = createSkillArchives(host, {
     contentType: 'application/gzip',

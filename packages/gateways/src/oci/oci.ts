@@ -24,9 +24,7 @@ interface Parts {
 
 const base = '/v2/:owner/:skill'
 
-/**
- * A registry of OCI artifacts (distribution specification 1.1), read-only: each skill is the repository `OWNER/SKILL`.
- */
+/** A read-only registry of artifacts (OCI distribution specification 1.1). Each skill is a repository `OWNER/SKILL`. */
 export function oci(host: GatewayHost): GatewayRoute[] {
   const parts: Parts = { host, artifacts: createOciArtifacts(host) }
   return [

@@ -18,10 +18,7 @@ import {
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
 
-/**
- * The location of an artifact: a file such as `pdf-1.4.0.zip`, next to an index; in a pack, in a folder with the
- * owner's name.
- */
+/** The location of an artifact: a file such as `pdf-1.4.0.zip` next to an index; in a pack, in the folder `owner`. */
 export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
@@ -42,10 +39,7 @@ export interface FoundArtifact {
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
-/**
- * Finds an artifact that an index lists or listed. Throws `not_found` for other files, and the errors of reading the
- * skill.
- */
+/** Finds an artifact that an index lists or listed. Throws `not_found` for others, and errors of reading the skill. */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return countAndAnswer(context, () => findScopeArtifact(context, place, caller))
 }

@@ -29,10 +29,7 @@ type PluginSource =
       readonly sha256: string
     }
 
-/**
- * The content of `.claude-plugin/marketplace.json` for plugins that are zips. Its entries describe the plugins
- * completely.
- */
+/** The content of `.claude-plugin/marketplace.json` for plugins that are zips. Its entries describe them completely. */
 export function toClaudeMarketplace(marketplace: Marketplace & { readonly skills: readonly MarketplaceSkill[] }) {
   return toClaudeDocument(marketplace, marketplace.skills.map(toClaudePlugin))
 }

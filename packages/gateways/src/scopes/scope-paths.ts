@@ -63,9 +63,7 @@ function parseSkill(segment: string): { name: string; version?: string } {
   return version === undefined || version === name || version === 'latest' ? { name } : { name, version }
 }
 
-/**
- * The path of a request with the new name of a transferred skill. `**:rest` in a pattern stands for the remaining path.
- */
+/** A request's path with the new name of a transferred skill. `**:rest` in a pattern stands for the remaining path. */
 export function renameScope(pattern: string, params: Readonly<Record<string, string>>, fullName: string): string {
   const [owner = '', name = ''] = fullName.split('/')
   const pin = /@.*/.exec(params.skill ?? '')?.[0] ?? ''

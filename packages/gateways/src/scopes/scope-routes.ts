@@ -46,10 +46,7 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
   }
 }
 
-/**
- * The parts of a request below a scope. `lists` decides whether reading a file counts as a download. Default: it
- * counts.
- */
+/** The parts of a request below a scope. `lists` decides whether reading a file counts as a download. Default: yes. */
 interface Place {
   readonly scope: DiscoveryScope
   readonly read: PageRead
@@ -118,10 +115,7 @@ function readScopeArtifact(
   })
 }
 
-/**
- * The headers for a response of a scope. The URL of a share link is a secret, so it is kept from referrers and search
- * engines.
- */
+/** The response headers of a scope. A share link's URL is secret, so it is kept from referrers and search engines. */
 function toScopeHeaders({ of }: DiscoveryScope): Header[] {
   if (of !== 'share') return []
   return [

@@ -36,10 +36,7 @@ interface ArchiveFacts {
   readonly bytes: number
 }
 
-/**
- * A version that clients may choose. `facts` is undefined if the version is beyond the limit of {@link
- * SkillArchives.describe}.
- */
+/** A version that clients may choose. `facts`: undefined beyond the limit of {@link SkillArchives.describe}. */
 export interface DescribedVersion {
   readonly version: string
   readonly digest: string
@@ -55,10 +52,7 @@ export interface SkillArchives {
   describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
   /** The facts of one version, which may be yanked or recalled. Undefined if the caller may not read its files. */
   measure(call: GatewayCall, pack: Pack): Promise<ArchiveFacts | undefined>
-  /**
-   * Answers with the archive of a version, yanked or not. Counts as a download. Throws `recalled` for a recalled
-   * version.
-   */
+  /** Answers with a version's archive, yanked or not, and counts a download. Throws `recalled` for a recalled one. */
   answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
 }
 

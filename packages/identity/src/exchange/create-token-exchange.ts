@@ -24,10 +24,7 @@ const bodyBytesMax = 32 * 1024
 
 /** Options of {@link createTokenExchange}. */
 export interface TokenExchangeOptions {
-  /**
-   * The public URL of the node, which tokens must name as their audience. Without it, only loopback addresses can
-   * exchange tokens.
-   */
+  /** The node's public URL, the required audience of tokens. Without it, only loopback addresses exchange tokens. */
   readonly publicUrl?: string | undefined
 }
 

@@ -4,10 +4,7 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
 type KeyFinder = JWTVerifyGetKey
 
-/**
- * The keys of an issuer are fetched again after `cacheMs`, or for a token with an unknown key already after
- * `cooldownMs`.
- */
+/** An issuer's keys are fetched again after `cacheMs`, or after `cooldownMs` for a token with an unknown key. */
 const cacheMs = 10 * 60_000
 const cooldownMs = 30_000
 const bytesMax = 256 * 1024

@@ -56,10 +56,7 @@ export async function verifyToken(
   }
 }
 
-/**
- * What identifies a token: its `jti`, or else the token without its signature, because one signature has several
- * encodings.
- */
+/** The identity of a token: its `jti`, or else the token without its signature, which has several encodings. */
 function toTokenId(token: string, { jti }: JWTPayload): string {
   return typeof jti === 'string' && jti !== '' ? `jti ${jti}` : token.slice(0, token.lastIndexOf('.'))
 }

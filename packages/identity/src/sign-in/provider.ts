@@ -13,10 +13,7 @@ export interface ProviderSettings {
   readonly clientSecret?: string | undefined
 }
 
-/**
- * The values by which the provider's answer to one sign-in is checked; the user's browser stores them until that
- * answer.
- */
+/** The values that check the provider's answer to one sign-in; the user's browser stores them until that answer. */
 export interface Checks {
   readonly state: string
   readonly nonce: string
@@ -96,10 +93,7 @@ export class Provider {
     }
   }
 
-  /**
-   * Asks the provider whether an account still exists. Throws {@link AccountEnded} if it does not, and another error if
-   * the provider gives no valid answer.
-   */
+  /** Asks whether an account still exists. Throws {@link AccountEnded} if not, other errors without a valid answer. */
   async refresh(refreshToken: string, subject: string): Promise<Confirmed> {
     const config = await this.#configure()
     try {

@@ -90,10 +90,7 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
 
 const sessionCookieSeconds = 12 * 60 * 60
 
-/**
- * Ends the session of the node. Returns the URL that ends the provider's session; null if the session has another
- * origin.
- */
+/** Ends the node's session. Returns the URL that ends the provider's session; null for a session of other origin. */
 async function signOut({ registry, provider }: SignInParts, host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const sessionToken = call.caller.kind === 'user' ? host.readCookie(call, 'session') : undefined
   await localApi(registry, guest, { sessionToken }).deleteSession()
@@ -102,10 +99,7 @@ async function signOut({ registry, provider }: SignInParts, host: GatewayHost, c
   return toJsonAnswer(call, { location }, [host.toCookie(call, 'session', '', 0)])
 }
 
-/**
- * The URL that ends the provider's session. Null if the provider does not answer: the user is signed out of the node
- * anyway.
- */
+/** The URL that ends the provider's session; null if the provider does not answer: the node's session ends anyway. */
 async function findLogout(provider: Provider, returnTo: string): Promise<string | null> {
   try {
     return (await provider.findLogout(returnTo)) ?? null

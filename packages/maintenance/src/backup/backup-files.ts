@@ -7,10 +7,7 @@ import { findPartialFiles, removePartialFiles } from './place-file.ts'
 import { writeBackup } from './write-backup.ts'
 
 const folderName = 'backups'
-/**
- * The name of a backup: a timestamp with hyphens for `:` and `.`, which some file systems reject, and `.scheduled` if
- * the schedule made it.
- */
+/** A backup's name: a timestamp with hyphens for `.` and `:` (invalid on Windows), and `.scheduled` if scheduled. */
 const namePattern = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z(\.scheduled)?\.db$/
 
 /** Backup folders into which this process is writing a backup. */

@@ -45,9 +45,7 @@ interface ForeignKey {
   readonly parent_column: string
 }
 
-/**
- * Finds rows that refer to missing rows. PostgreSQL prevents them by foreign keys, unless their triggers were disabled.
- */
+/** Finds rows that refer to missing rows. PostgreSQL's foreign keys prevent them, unless triggers were disabled. */
 async function findOrphans(db: Kysely<Tables>, faults: Faults): Promise<void> {
   const keys = await sql<ForeignKey>`select conrelid::regclass::text as child, c.attname as child_column,
       confrelid::regclass::text as parent, p.attname as parent_column

@@ -142,10 +142,7 @@ function findLoggedProblem(
   return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`
 }
 
-/**
- * Whether an entry lacks the whole field, because the entry was shortened. Shortened entries from before the log became
- * a tree have no `cut`.
- */
+/** Whether an entry was shortened by a whole field. Shortened entries from before the log was a tree have no `cut`. */
 function isCut({ data }: LoggedEntry, field: string): boolean {
   return (Array.isArray(data['cut']) && data['cut'].includes(field)) || (data['files'] === null && field !== 'size')
 }

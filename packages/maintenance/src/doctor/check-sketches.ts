@@ -69,10 +69,7 @@ async function readSketch({ database }: CatalogueContext, digest: string): Promi
   return bytes && toSketch(bytes)
 }
 
-/**
- * Whether the shingles of a sketch are stored. A shingle that very many skills share is stored only for the first of
- * them.
- */
+/** Whether a sketch's shingles are stored. A shingle that very many skills share is stored only for the first ones. */
 async function hasStoredShingles(
   { copies, database }: CatalogueContext,
   num: number,

@@ -53,9 +53,7 @@ function readIndexedVersions(context: CatalogueContext, after: string) {
     .execute()
 }
 
-/**
- * The versions whose stored terms differ from those of their text. Missing content is reported by the contents check.
- */
+/** The versions whose stored terms differ from those of their text. The contents check reports missing content. */
 async function findWrong({ database }: CatalogueContext, page: readonly { row: Row; digest: string | undefined }[]) {
   const wrong: { id: string; name: string; stored: boolean; terms: Uint8Array }[] = []
   for (const { row, digest } of page) {

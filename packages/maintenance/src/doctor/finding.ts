@@ -46,10 +46,7 @@ export class Faults {
     return this.#sentences.size === 0
   }
 
-  /**
-   * The result of the check: `sound` if there are no faults, otherwise the first faults and `advice`. Omit the advice
-   * if `doctor --repair` can rebuild the data.
-   */
+  /** The result: `sound`, or the first faults and `advice`. Omit advice if `doctor --repair` can rebuild the data. */
   toOutcome(sound: string, advice?: string): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
     const { shown, more } = cutList([...this.#sentences], reportedMax)

@@ -13,10 +13,7 @@ export function selectVersionsAfter({ database }: CatalogueContext, after: strin
     .limit(pageRows)
 }
 
-/**
- * Reads all versions in pages, each with the digest of its SKILL.md; the digest is undefined if the version has no
- * content.
- */
+/** Reads all versions in pages, each with the digest of its SKILL.md, or undefined if it has no content. */
 export async function* readVersionPages<Row extends { readonly id: string }>(
   context: CatalogueContext,
   read: (after: string) => Promise<Row[]>,

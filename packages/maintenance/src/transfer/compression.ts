@@ -6,10 +6,7 @@ const chunkSize = 256 * 1024
 /** The lowest level, because the contents are already compressed: a higher level would hardly save space. */
 const gzipLevel = constants.Z_BEST_SPEED
 
-/**
- * The compressor for a file name that ends in `.gz` or `.zst`; undefined for other names. Throws for `.zst` if this
- * Node.js does not support Zstandard.
- */
+/** The compressor for a file name, undefined without `.gz` or `.zst`. Throws for `.zst` if Node.js lacks Zstandard. */
 export function createCompressor(name: string): Transform | undefined {
   if (/\.gz$/i.test(name)) return createGzip({ level: gzipLevel, chunkSize })
   if (!/\.zst$/i.test(name)) return undefined

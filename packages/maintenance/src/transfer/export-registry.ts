@@ -35,10 +35,7 @@ import { unlessStopped } from './stopped.ts'
 
 /** Options of `exportRegistry`. */
 export interface ExportOptions {
-  /**
-   * The extensions that the registry is opened with. Required are those that have tables in the registry. Default:
-   * none.
-   */
+  /** The extensions that the registry is opened with; must include those with tables in the registry. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
   /** Aborts the export and deletes its file. */
   readonly signal?: AbortSignal

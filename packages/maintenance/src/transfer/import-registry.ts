@@ -26,9 +26,7 @@ import { findRowProblem } from './verify-rows.ts'
 
 /** Options of `importRegistry`. */
 export interface ImportOptions {
-  /**
-   * The extensions that the registry is opened with. Required are those that have tables in the export. Default: none.
-   */
+  /** The extensions that the registry is opened with; must include those with tables in the export. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
   /** Aborts the import and discards its data. */
   readonly signal?: AbortSignal
@@ -114,9 +112,7 @@ interface TakenIn {
   readonly signal: AbortSignal | undefined
 }
 
-/**
- * Compares the stored rows with the digests of the export, contents with their digests, and the log with the header.
- */
+/** Compares stored rows with the export's digests, contents with their digests, and the log with the header. */
 async function verifyImport({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
   for await (const { table, lines, count } of readTables(read, columns)) {

@@ -17,9 +17,7 @@ import { findRowProblem } from './verify-rows.ts'
 
 /** Options of `restoreRegistry`. */
 export interface RestoreOptions {
-  /**
-   * The extensions that the registry is opened with. Required are those that have tables in the backup. Default: none.
-   */
+  /** The extensions that the registry is opened with; must include those with tables in the backup. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
   /** Aborts the restore and deletes the copy. */
   readonly signal?: AbortSignal

@@ -21,10 +21,7 @@ export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Prom
   )
 }
 
-/**
- * The contents that are checked: those in the database. A backup lacks contents in a bucket, which `doctor --deep`
- * checks; an import has all contents in rows.
- */
+/** The checked contents. A backup lacks those in a bucket, which `doctor --deep` checks; an import has all in rows. */
 const rules = {
   blobs: { key: ['digest'], where: "(place is null or place = 'waiting')", isHeavy: true },
   quarantine_files: { key: ['quarantine_id', 'path'], isHeavy: true },

@@ -7,10 +7,7 @@ import type { Row } from './read-rows.ts'
 const parametersMax = 4000
 const rowsMax = 250
 
-/**
- * Inserts rows unchanged. Almost all statements of a table have the same number of rows, so that their text is built
- * once.
- */
+/** Inserts rows unchanged. Almost all statements of a table have equally many rows: their text is built once. */
 export async function insertRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
@@ -38,9 +35,7 @@ function toInsert(dialect: Dialect, table: string, columns: readonly Column[], r
   return made
 }
 
-/**
- * Advances PostgreSQL's sequences, which assign row numbers, but do not advance when rows are inserted with numbers.
- */
+/** Advances the sequences of row numbers, because PostgreSQL does not do so when rows are inserted with numbers. */
 export async function moveCounters(trx: Kysely<Tables>, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') return
   const { rows } = await sql<{ name: string; column: string }>`select table_name as name, column_name as column

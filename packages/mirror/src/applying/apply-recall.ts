@@ -95,9 +95,7 @@ function withoutKnown(recalls: readonly StoredRecall[], known: readonly StoredRe
 /** The recalls of a skill after an entry or release. */
 export interface ReceivedRecalls {
   readonly recalls: readonly StoredRecall[]
-  /**
-   * The recalls that this node did not know; empty for a new skill, because no user of this node has a version of it.
-   */
+  /** The recalls that this node did not know; empty for a new skill, of which no user of this node has a version. */
   readonly news: readonly StoredRecall[]
 }
 

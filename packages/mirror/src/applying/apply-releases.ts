@@ -121,10 +121,7 @@ interface SameRelease {
   readonly received: ReceivedRecalls | undefined
 }
 
-/**
- * Applies a release whose version is stored: updates whether the version is yanked and, if it is the latest version,
- * the settings of its skill.
- */
+/** Applies a release of a stored version: updates `yanked` and, for the latest version, the settings of its skill. */
 async function applySame(
   context: CatalogueContext,
   trx: WriteTransaction,

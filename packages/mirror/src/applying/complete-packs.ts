@@ -36,10 +36,7 @@ export async function completePacks(context: CatalogueContext, order: CompletePa
   }
 }
 
-/**
- * The applied entries of packs. The condition on the type has the same text as that of the index on packs, so that the
- * database uses this index.
- */
+/** The applied entries of packs. Uses the index on packs, because the condition on the type has the index's text. */
 function selectPackEntries({ database }: CatalogueContext, { upstream, applied }: CompletePacks) {
   return withUpstreams(database.read)
     .selectFrom('upstream_log')

@@ -39,9 +39,7 @@ export type RefusalReason =
 export type MirrorOutcome =
   /** `hid`: the skill was public and is no longer public; `shown`: the skill became public. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
-  /**
-   * Nothing was stored: the change is stored already, comes from this node, or concerns a skill that was not imported.
-   */
+  /** Nothing was stored: the change is already stored, comes from this node, or is of a skill that was not imported. */
   | { readonly result: 'unchanged' }
   /** `detail` is a sentence for the operator. */
   | { readonly result: 'refused'; readonly reason: RefusalReason; readonly detail: string }
@@ -59,10 +57,7 @@ export interface ApplyEntries {
   readonly contents: ReadonlyMap<string, Uint8Array>
   /** Explains in a sentence why an entry is refused; undefined if it is accepted. */
   accepts?(entry: FeedEntry): string | undefined
-  /**
-   * Explains in a sentence why a scanned version is refused; undefined if it is accepted. Not called for a stored
-   * version.
-   */
+  /** Explains in a sentence why a scanned version is refused; undefined if accepted. Not called for stored versions. */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
   /** Called in the transaction of each entry, whatever the outcome. An error rolls the transaction back. */
   also(trx: WriteTransaction, entry: FeedEntry, outcome: MirrorOutcome): Promise<void>

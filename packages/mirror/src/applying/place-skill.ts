@@ -160,10 +160,7 @@ async function refuseNewName(
   return refuseClaimedName(trx, owner, upstream)
 }
 
-/**
- * The stored skill, or a refusal if a user of this node claimed its namespace after the import: the skill now belongs
- * to that user.
- */
+/** The stored skill, or a refusal if a user of this node claimed its namespace after the import and owns it now. */
 async function refuseIfClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
   const refusal = await refuseClaimedName(trx, wanted.owner, wanted.upstream)
   return refusal ? { stranger: skill, refusal } : { skill }

@@ -27,9 +27,7 @@ export const fieldRules = {
 
 /** BM25's k1: how quickly further occurrences of a term stop counting. */
 const saturation = 6
-/**
- * Maximum indexed length of a body, in UTF-16 units, and the length of its first part, which also counts as the lead.
- */
+/** Maximum indexed length of a body, in UTF-16 units, and length of its first part, which also counts as the lead. */
 export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
 

@@ -20,10 +20,7 @@ interface OpenedObject {
   readonly bytes: Uint8Array
 }
 
-/**
- * The bucket of a registry, as readers see it: contents are compared with their digests, and recently read contents are
- * cached.
- */
+/** A registry's bucket, as readers see it: compares contents with their digests and caches recently read contents. */
 export class Bucket {
   readonly objects: BlobObjects
   readonly #contents: LRUCache<string, Uint8Array, BlobRow>

@@ -1,8 +1,6 @@
 import { runStatements, type Migration } from './migration.ts'
 
-/**
- * Downloads and installs of a day by version and kind of client, for owners. The details of earlier days are unknown.
- */
+/** Downloads and installs per day, version and kind of client, for owners. Details of earlier days are unknown. */
 export const downloadDetails: Migration = {
   name: '0011-download-details',
   up: (db, dialect) =>

@@ -1,9 +1,6 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
-/**
- * Numbers the audit entries in the order of commits, so that followers can read the entries after a number, and adds
- * the e-mail address of users.
- */
+/** Numbers audit entries in commit order, for followers that read after a number; adds users' e-mail addresses. */
 export const auditEmail: Migration = {
   name: '0016-audit-email',
   up: (db, dialect) => runStatements(db, dialect, statements),

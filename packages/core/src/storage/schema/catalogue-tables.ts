@@ -195,10 +195,7 @@ export const catalogueTables = {
     version_id: text,
     terms: bytes,
   },
-  /**
-   * Assigns a number to each version, in the order of arrival. `shingles`: number of shingles of the version, 0 for a
-   * short text.
-   */
+  /** Numbers the versions in the order of arrival. `shingles`: number of shingles of a version, 0 for a short text. */
   version_sketches: {
     num: generated(whole),
     version_id: text,

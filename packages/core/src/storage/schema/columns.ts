@@ -44,10 +44,7 @@ export function generated<Value>({ type }: Column<Value>): Column<Generated<Valu
   return { type }
 }
 
-/**
- * The columns of tables in the order of their creation, as all migrations leave them. A test compares these columns
- * with the migrated schema.
- */
+/** The columns of tables in the order of their creation. A test compares them with the schema after all migrations. */
 type TableSet = Readonly<Record<string, Readonly<Record<string, Column<unknown>>>>>
 
 /** The types of the rows of tables. */

@@ -60,10 +60,7 @@ export const governanceTables = {
     id: text,
     quarantine_id: text,
     user_id: text,
-    /**
-     * The commented file and line. `path` is null for a comment on the whole version, `line` for a comment on a whole
-     * file.
-     */
+    /** The commented file and line. `path` is null for the whole version, `line` for a whole file. */
     path: optional(text),
     line: optional(whole),
     body: text,

@@ -73,10 +73,7 @@ export const logTables = {
     topic: text,
     /** Only one pending row may have this key; null if any number may be pending. */
     unique_key: optional(text),
-    /**
-     * The partition: workers visit partitions in turn, so that a partition with many rows does not delay the other
-     * partitions.
-     */
+    /** The partition: workers visit partitions in turn, so that one with many rows does not delay the others. */
     partition: text,
     /** The remote host of the work, for limits per host; empty for local work. */
     host: text,

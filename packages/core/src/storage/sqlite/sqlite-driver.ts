@@ -89,9 +89,7 @@ class SqliteConnection implements DatabaseConnection {
     for (const row of this.#prepare(sql).iterate(parameters)) yield { rows: [row as Row] }
   }
 
-  /**
-   * `begin immediate` takes the write lock at once: with a plain `begin`, the first write would take it and could fail.
-   */
+  /** `begin immediate` takes the write lock at once: after a plain `begin`, the first write takes it and can fail. */
   begin(): void {
     this.#lost = undefined
     this.#prepare(this.#database.readonly ? 'begin' : 'begin immediate').run()

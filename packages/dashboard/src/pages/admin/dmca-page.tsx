@@ -11,10 +11,7 @@ type Status = Case['status']
 
 const reject = ['rejected', 'Reject: the skill stays'] as const
 const remove = ['removed', 'Remove: the content is quarantined'] as const
-/**
- * The state changes that an administrator can make. The parties make the other changes, or the node after a period of
- * time.
- */
+/** The state changes by an administrator. The parties make the others, or the node after a period of time. */
 const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string])[]>>> = {
   submitted: [['under_review', 'Start the review'], reject, remove],
   under_review: [reject, remove],

@@ -63,10 +63,7 @@ const toFacet = (facets: SearchFacets | undefined, name: string): SearchFacets['
 
 const shownValuesMax = 6
 
-/**
- * The most frequent values as links, and a field for any other value, applied on Enter or when the field loses the
- * focus.
- */
+/** The most frequent values as links, and a field for any other, applied on Enter or when the field loses the focus. */
 function TextFilter(props: FilterProps & { label: string; name: string; value: string }) {
   const { label, name, value, change } = props
   const { fields } = useAddress()

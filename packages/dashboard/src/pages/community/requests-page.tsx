@@ -14,10 +14,7 @@ import { SkillLink } from '../../ui/skill-list.tsx'
 import { ThumbsUp } from 'lucide'
 import { Icon } from '../../ui/icon.tsx'
 
-/**
- * The list of skill requests; with `id` in the address one request, with `new` a form for a new request with that
- * title.
- */
+/** The list of skill requests; with `id` in the address one request, with `new` a form for a request of that title. */
 export default function RequestsPage() {
   const { fields } = useAddress()
   const [filed, setFiled] = useState<string>()
@@ -211,10 +208,7 @@ function useVotes(): ReadonlySet<string> | undefined {
 
 const noVotes: ReadonlySet<string> = new Set()
 
-/**
- * Reads the latest 500 votes. A request with an older vote looks as if the visitor had not voted; another vote changes
- * nothing.
- */
+/** Reads the latest 500 votes. Requests with an older vote look as if not voted for; voting again changes nothing. */
 async function readVotes(): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for (let page = 1; page <= votePagesMax; page++) {

@@ -209,10 +209,7 @@ function Finding({ shown, finding, open }: { shown: ShownSkill; finding: ScanFin
   )
 }
 
-/**
- * A link to the line of a finding; or to the whole file, if it has no lines or is an archive with the file of the
- * finding.
- */
+/** A link to the line of a finding; to the whole file, if it has no lines or is an archive with the finding's file. */
 function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
   const { shown, finding, hasLines = true } = props
   const { path, line } = finding
