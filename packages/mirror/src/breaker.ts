@@ -51,10 +51,7 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   let failedAtMs = 0
   let isTrying = false
 
-  /**
-   * The rest of the pause. If the clock was set back, the pause starts again at the new time, so that it does not last
-   * longer.
-   */
+  /** The rest of the pause. If the clock was set back, the pause starts again, so that it does not last longer. */
   const restLeftMs = () => {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()
@@ -92,9 +89,7 @@ export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   }
 }
 
-/**
- * Whether an error is a failure of the upstream. Aborted requests, and requests that offline mode prevented, are not.
- */
+/** Whether an error is a failure of the upstream: not if the request was aborted, or prevented by offline mode. */
 function isFailure(error: unknown): boolean {
   if (error instanceof RegistryError) return error.code !== 'offline'
   return !(error instanceof Error) || error.name !== 'AbortError'

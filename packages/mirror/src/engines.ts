@@ -16,10 +16,7 @@ const snapshot = async (run: Run): Promise<void> => {
   await syncSnapshot(run)
 }
 
-/**
- * The engine of each kind of upstream: one for nodes, which have a log, and one for the kinds that are read as a
- * snapshot.
- */
+/** The engine of each kind of upstream: one for nodes, which have a log, one for snapshots. Bundles are not synced. */
 export const engines: Readonly<Record<UpstreamKind, Engine>> = {
   node: { asksNetwork: true, sync: syncNode },
   registry: { asksNetwork: true, sync: snapshot },
@@ -54,9 +51,7 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
   return typeof asks === 'function' ? asks(location) : asks
 }
 
-/**
- * Replaces the error of a server without a feed, which is not a Skillstead node: the new error suggests another kind.
- */
+/** Suggests another kind in the error of a server without a feed, which is not a Skillstead node. */
 function explainNodeFailure(error: unknown, location: string): unknown {
   if (!isRegistryError(error, 'not_found', 'method_not_allowed')) return error
   const detail = `${location} has no feed. Add a registry without a feed with --kind registry, or a discovery index with --kind discovery.`

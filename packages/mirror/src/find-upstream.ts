@@ -8,9 +8,7 @@ import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
   readonly kind: UpstreamKind
-  /**
-   * The verifier keys that the node publishes. The operator should compare them with keys published in another place.
-   */
+  /** The verifier keys that the node publishes. The operator should compare them with keys published elsewhere. */
   readonly keys: readonly string[]
   /** Why the upstream was not reached; `kind` is then only a guess. */
   readonly problem?: string

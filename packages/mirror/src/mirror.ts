@@ -205,10 +205,7 @@ class NodeMirror implements Mirror {
     }
   }
 
-  /**
-   * Syncs an upstream that is due. Does nothing if another node is syncing or has just synced the upstream, or if the
-   * upstream was removed.
-   */
+  /** Syncs a due upstream, unless another node is syncing it or has just synced it, or it was removed. */
   async #syncOnSchedule(upstream: Upstream): Promise<void> {
     const { name } = upstream
     const { parts } = this

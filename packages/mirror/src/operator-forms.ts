@@ -29,9 +29,7 @@ export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWr
   }
 }
 
-/**
- * Selects the known fields of a stored report: another version of this program may have stored more or fewer fields.
- */
+/** Selects the known fields of a stored report: another version of this program may have stored more or fewer. */
 function toReportForm(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
   const { omitted = [], changed = [] }: Partial<SyncReport> = report

@@ -8,10 +8,7 @@ import type { Mirror, MirrorOptions } from './types.ts'
 import { countWritesOf, getWriteOf, listWrites } from './writing/resolve-writes.ts'
 import { toShownStatus, toShownWrite } from './operator-forms.ts'
 
-/**
- * How long a request for a sync waits, in milliseconds. A failure within this time is returned; a later failure is only
- * stored.
- */
+/** How long a request for a sync waits. A failure within this time is returned; a later failure is only stored. */
 const startMsMax = 250
 
 /** The functions behind the API's endpoints for administrators of a mirror. */
@@ -72,10 +69,7 @@ export function toOperator(
   }
 }
 
-/**
- * Throws `invalid_request` for a path, which the API does not accept: an administrator's key must not give access to
- * the machine's files and programs.
- */
+/** Throws `invalid_request` for a path: no administrator's key may give access to the machine's files or programs. */
 function requireUrl(url: string): void {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw refuseUpstreamUrl("must be an http or https URL; add folders and bundles on the node's machine")

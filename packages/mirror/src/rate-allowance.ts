@@ -11,9 +11,7 @@ export interface Allowance {
 
 /** Length of the window if the server does not state it: plans limit requests per minute (docs/api.md#limits). */
 const windowMsDefault = 60_000
-/**
- * The share of the limit that stays unused for other clients at the same address, but at most `reserveMax` requests.
- */
+/** The share of the limit left to other clients at the same address, but at most `reserveMax` requests. */
 const reserveShare = 0.05
 const reserveMax = 10
 

@@ -10,10 +10,7 @@ export interface Release {
   version?: string
   /** Milliseconds since 1970. */
   publishedAt?: number
-  /**
-   * The files. `executable` is undefined if the source has no file modes: a file that begins with `#!` then counts as
-   * executable.
-   */
+  /** `executable`: undefined if a source has no file modes; a file that begins with `#!` then counts as executable. */
   files: { path: string; bytes: Uint8Array; executable?: boolean | undefined }[]
   displayName?: string
   description?: string

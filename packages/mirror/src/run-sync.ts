@@ -74,10 +74,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   return report
 }
 
-/**
- * Throws if the sync is paused for a reason that is not accepted. Otherwise accepts the reason, and returns the
- * upstream as it is then stored.
- */
+/** Throws if the sync is paused for a reason that is not accepted. Else accepts it, and returns the stored upstream. */
 async function prepareSync(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.context.database

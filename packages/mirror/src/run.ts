@@ -42,10 +42,7 @@ export interface Run {
   /** The upstream's HTTP client. It opens no socket before the first request. */
   readonly http: UpstreamFetch
   readonly tally: Tally
-  /**
-   * Whether the run uses keys that replace the stored keys. If these keys verify the log, the run clears a pause about
-   * keys.
-   */
+  /** Whether the run's keys replace the stored keys. If they verify the log, the run clears a pause about keys. */
   readonly replacesKeys?: boolean
   progress(progress: Omit<SyncProgress, 'upstream'>): void
 }

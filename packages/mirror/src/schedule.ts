@@ -61,10 +61,7 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
     if (isOn) cancel = clock.setTimer(untilNextMs, pollAgain)
   }
 
-  /**
-   * Starts all due syncs. Returns the time until the next sync is due, in ms. When a sync ends, the upstreams are
-   * polled again.
-   */
+  /** Starts all due syncs. Returns the ms until the next is due. When a sync ends, the upstreams are polled again. */
   function beginDue(upstreams: readonly Upstream[]): number {
     const now = clock.now()
     let untilDueMs = pollMs

@@ -57,9 +57,7 @@ export interface UpstreamSettings {
   filters: Filters
   /** Seconds between scheduled syncs. 0: the upstream is synced only on request. */
   everySeconds: number
-  /**
-   * Upstreams with a higher priority are synced first, and so become the source of a name that several upstreams have.
-   */
+  /** Upstreams with a higher priority are synced first, and so become the source of a name that several have. */
   priority: number
   /** Maximum age of a signed checkpoint, in seconds. An older checkpoint pauses the sync (`freeze`). 0: no limit. */
   maxAgeSeconds: number
@@ -154,9 +152,7 @@ export interface SyncProgress {
 export interface SyncOptions {
   /** Sync from the beginning: compare the whole upstream with the stored skills, and import what is missing. */
   full?: boolean
-  /**
-   * Continue although the sync hides more skills than allowed: 1 % of the upstream's skills, at least 5 and at most 20.
-   */
+  /** Continue although the sync hides more skills than allowed: 1 % of the upstream's, at least 5 and at most 20. */
   allowRemovals?: boolean
   /** The pause reason that the operator has checked and accepts, so that the sync continues. */
   accept?: AlarmCode
@@ -208,9 +204,7 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
   refused: number
   writesWaiting: number
   writesInConflict: number
-  /**
-   * When the next scheduled sync is due, in milliseconds since 1970; null if the upstream is synced only on request.
-   */
+  /** The next scheduled sync, in milliseconds since 1970; null if the upstream is synced only on request. */
   nextAt: number | null
   /**
    * Set while a registry without a log is only partly read: the number of skills that are left, the seconds that they
@@ -223,10 +217,7 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
 
 /** Options of a mirror. */
 export interface MirrorOptions {
-  /**
-   * When the node contacts upstreams. Default: `prefer-local`. For other outgoing requests of the registry, see its
-   * option `outgoing.offline`.
-   */
+  /** When to contact upstreams. Default: `prefer-local`. For other requests, see the registry's `outgoing.offline`. */
   mode?: NetworkMode
   /** Names that are never requested from upstreams: full or short; `*` matches any characters. */
   privateNames?: string[]

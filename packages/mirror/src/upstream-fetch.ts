@@ -6,10 +6,7 @@ import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest 
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
 
-/**
- * Replacements for the network and for time. Tests pass them with the options of a mirror, whose type does not declare
- * them.
- */
+/** Replacements for the network and for time. Tests pass them with a mirror's options, which do not declare them. */
 export interface Replacements {
   /** Sends the requests in place of the HTTP client. */
   readonly fetch?: typeof fetch
@@ -30,22 +27,13 @@ export interface UpstreamFetchOptions extends Replacements {
   readonly bytesMax?: number
   /** Maximum time until a response starts, and between two parts of its body, in milliseconds. Default: 30 s. */
   readonly timeoutMs?: number
-  /**
-   * Maximum number of retries of a request with a transient failure. Default: 4. Use 0 if a caller waits for the
-   * response.
-   */
+  /** Maximum number of retries after a transient failure. Default: 4. Use 0 if a caller waits for the response. */
   readonly retries?: number
-  /**
-   * The longest pause that a server may request, in milliseconds. A longer pause throws `rate_limited`. Default: 15
-   * min.
-   */
+  /** The longest pause that a server may request; a longer pause throws `rate_limited`. Default: 15 min. */
   readonly pauseMsMax?: number
 }
 
-/**
- * Options of `createClient` for requests through an `UpstreamFetch`: the client neither retries nor limits the time,
- * because the `UpstreamFetch` retries itself, and may wait for minutes.
- */
+/** Options of `createClient` over an `UpstreamFetch`, which itself retries and waits: no retries and no time limit. */
 export const patience = { retries: 0, timeoutMs: 2 ** 31 - 1 } as const
 
 const bytesMaxDefault = 256 * 1024 * 1024
@@ -67,10 +55,7 @@ interface Limiter {
   allowance: Allowance | undefined
 }
 
-/**
- * A response with a transient status, as an error that `pRetry` retries. After the last retry, the response is
- * returned.
- */
+/** A response with a transient status, as an error that `pRetry` retries. After the last retry it is returned. */
 class TransientResponse extends Error {
   readonly response: Response
 

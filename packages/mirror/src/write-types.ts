@@ -13,10 +13,7 @@ export interface WriteProblem {
 export interface OutboxWrite {
   readonly id: string
   readonly upstream: string
-  /**
-   * `subject`: the full name of the skill on this node. `subjectThere`: its full name at the upstream, which may
-   * differ.
-   */
+  /** The full names of the skill: `subject` on this node, `subjectThere` at the upstream, where it may differ. */
   readonly subject: string
   readonly subjectThere: string
   readonly kind: UpstreamWriteRow['kind']
@@ -59,10 +56,7 @@ export interface MirrorOutbox {
   list(options?: ListWritesOptions): Promise<OutboxWrite[]>
   /** Sends a write that is pending or in conflict at once. Throws `not_found`, and `conflict` for a completed write. */
   retry(id: string): Promise<void>
-  /**
-   * Drops a write, so that later writes of its skill continue. Throws `not_found`, and `conflict` for a completed
-   * write.
-   */
+  /** Drops a write, so that its skill's later writes continue. Throws `not_found`, and `conflict` if completed. */
   drop(id: string): Promise<void>
   /**
    * Publishes or forks a skill under another name at the upstream; later writes of the skill use this name, too. Throws
@@ -83,10 +77,7 @@ export interface MirrorAccounts {
    * upstream rejects, and `conflict` if this node has no secret key.
    */
   link(user: string, upstream: string, key: string): Promise<LinkedAccount>
-  /**
-   * Deletes a user's API key for an upstream. Writes that need it stay pending until the user links a key again. Throws
-   * `not_found`.
-   */
+  /** Deletes a user's API key; writes that need it stay pending until a key is linked again. Throws `not_found`. */
   unlink(user: string, upstream: string): Promise<void>
   /** Lists the linked accounts, without their API keys. */
   list(): Promise<LinkedAccount[]>

@@ -98,10 +98,7 @@ export type Endpoints = Record<string, Endpoint>
 /** The properties of an endpoint that come from the wire table, and its tag. */
 type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind' | 'reads'>
 
-/**
- * An endpoint with the types of its input and output instead of those of its schemas, which would slow compilers by
- * seconds.
- */
+/** An endpoint with the types of its input and output, not of its schemas, which would slow compilers by seconds. */
 export interface TypedEndpoint<In, Read, Out, Status extends Endpoint['status']> extends Endpoint {
   readonly input: v.GenericSchema<In, Read>
   readonly output: v.GenericSchema<unknown, Out>

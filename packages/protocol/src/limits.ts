@@ -38,10 +38,7 @@ export const limits = {
   /** Quarantined versions per user: each occupies storage with its whole content. */
   quarantinedPerUserMax: 20,
   packSkillsMax: 500,
-  /**
-   * Skills that a version requires. The same limit applies to its commands, to its MCP servers, and to its environment
-   * variables.
-   */
+  /** Skills that a version requires. Also applies to its commands, MCP servers and environment variables, each. */
   requirementsMax: 100,
   /** Characters of a range of versions. */
   rangeCharactersMax: 200,

@@ -99,9 +99,7 @@ const own = toOwnCall
 /** The request bodies that gateways have read; each counts as memory in use until the response. */
 const bodies = new WeakMap<Call, CallInFlight>()
 
-/**
- * The part of a node that gateways use. The calls that gateways get are objects of the class `Call` of this package.
- */
+/** The part of a node that gateways use. The calls that gateways get are of this package's class `Call`. */
 function createHost(node: NodeParts, discoveryPack: string | undefined, lists: GatewayHost['lists']): GatewayHost {
   const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
   return {

@@ -38,10 +38,7 @@ const bodyLimits: InFlightLimits = {
 export interface RegistryNode {
   /** Handles one request; never throws. The client's address is read from srvx's `request.ip`. */
   fetch(request: Request): Promise<Response>
-  /**
-   * After this call all requests get 503 `shutting_down`, except `/healthz`, `/metrics`, `/robots.txt` and public
-   * files.
-   */
+  /** After this call, requests get 503 `shutting_down`, except `/healthz`, `/metrics`, `/robots.txt`, public files. */
   drain(): void
   /** Stops the measurements of the node; the registry stays open. */
   close(): void

@@ -10,10 +10,7 @@ interface PackedRelease extends PackedVersion {
   readonly release: MirrorRelease
 }
 
-/**
- * Reads releases, and scans those that are not stored yet. The result has a refusal for each release that cannot be
- * imported.
- */
+/** Reads releases, and scans those not stored yet. The result has a refusal for each that cannot be imported. */
 export async function prepareReleases(
   context: CatalogueContext,
   releases: readonly MirrorRelease[],
@@ -39,10 +36,7 @@ async function packRelease(release: MirrorRelease): Promise<PackedRelease | Refu
   return isRefusal(packed) ? packed : { ...packed, release }
 }
 
-/**
- * Whether a stored version is this release: it has the same number or, if the release has no number, the same content
- * and date.
- */
+/** Whether a stored version is this release: by the number or, if the release has none, by content and date. */
 export function isStoredRelease(
   row: { readonly version: string; readonly digest: string; readonly published_at: number },
   { release, fields, content }: PackedRelease,

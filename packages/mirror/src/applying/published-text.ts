@@ -15,10 +15,7 @@ const charactersMax = {
 
 type Field = keyof typeof charactersMax
 
-/**
- * The schemas of the fields of a publish request. Cast, because the type of an endpoint declares only the parsed
- * values.
- */
+/** Schemas of a publish request's fields. Cast, because an endpoint's type declares only the parsed values. */
 const schemas = (endpoints.publishSkill.input as object as { readonly entries: Record<Field, v.GenericSchema> }).entries
 
 /**

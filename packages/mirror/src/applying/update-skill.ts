@@ -50,10 +50,7 @@ export function toSkillTexts(data: EntryData): Texts {
   return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
 }
 
-/**
- * The settings of an entry, without the texts that the entry shortened to fit into the log and that the stored text
- * begins with.
- */
+/** An entry's settings, without texts that were shortened to fit the log and that the stored text begins with. */
 function withoutCut(before: SkillRow, data: EntryData): SkillSettings {
   const isSame = (field: string) => {
     const [cut, whole] = [data[field as 'description'], before[columnOf[field] ?? 'description']]

@@ -21,10 +21,7 @@ export interface BundleContents {
   readonly sizes: ReadonlyMap<string, number>
   /** File lists that are too long for their entries, by the digest of the version. */
   readonly lists: ReadonlyMap<string, Buffer>
-  /**
-   * `versions`: number of version entries. `complete`: number of these versions that have all their content in the
-   * bundle.
-   */
+  /** `versions`: number of version entries. `complete`: number of those with all their content in the bundle. */
   readonly versions: number
   readonly complete: number
   /** Total size of the content in bytes. */
@@ -94,10 +91,7 @@ interface ListedVersion extends Filtered {
   readonly version: string
 }
 
-/**
- * The version that an entry publishes; empty for other entries, and for a malformed entry of an upstream, from which
- * nothing was imported.
- */
+/** The version that an entry publishes; empty for other entries and for malformed ones, which were not imported. */
 function toListedVersions(entry: FeedEntry): ListedVersion[] {
   const one = parseFeedEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []

@@ -183,10 +183,7 @@ async function* toLogParts(
 
 const chunkBytesMin = 512 * 1024
 
-/**
- * Joins pieces to large chunks for the compressor, which runs in a worker thread. Lets other events run after each
- * chunk.
- */
+/** Joins pieces to large chunks for the compressor's worker thread, and lets other events run after each chunk. */
 async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Uint8Array[] = []
   let size = 0

@@ -70,10 +70,7 @@ const Header = v.strictObject({
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   counts: v.strictObject({
     entries: Whole,
-    /**
-     * `versions`: number of version entries. `complete`: number of these versions that have all their content in the
-     * bundle.
-     */
+    /** `versions`: number of version entries. `complete`: number of those with all their content in the bundle. */
     versions: Whole,
     complete: Whole,
     blobs: Whole,
@@ -115,10 +112,7 @@ export function parseBundleHeader(text: string): BundleHeader {
   return header
 }
 
-/**
- * The command that creates a bundle with the entries after `since`. With `upstream`, it is for a mirror, and bundles
- * the log of that upstream.
- */
+/** The command that creates a bundle of the entries after `since`: on a mirror, of the log of `upstream`. */
 export function toCreateCommand({ since, upstream }: { since: number; upstream?: string | undefined }): string {
   return `skillstead bundle create FILE ${upstream === undefined ? '' : `--upstream ${upstream} `}--since ${since}`
 }

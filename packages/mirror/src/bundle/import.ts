@@ -103,10 +103,7 @@ interface Bundle {
   readonly keys: readonly string[] | undefined
 }
 
-/**
- * Imports entries like the sync of a node. In contrast to a node's log, a bundle may start late, end early, or be older
- * than the stored log.
- */
+/** Imports entries like the sync of a node, but a bundle may start late, end early, or be older than the stored log. */
 async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, verified, staged, frontier, applied } = run.upstream
   requirePosition(header, applied)
@@ -152,10 +149,7 @@ function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): s
   return toCreateCommand({ since, upstream: maker && 'NAME' })
 }
 
-/**
- * Checks that the bundle continues the stored log. If its first entries differ, the origin signed two histories, and
- * the sync pauses with reason `fork`.
- */
+/** Checks that the bundle continues the stored log. Else the origin signed two histories: the sync pauses (`fork`). */
 async function requireHistory({ parts, upstream }: Run, { since, frontier }: BundleHeader): Promise<void> {
   const here = await readUpstreamFrontier(parts.context.database.read, upstream.name, since)
   if (here.every((hash, i) => hash.toString('base64') === frontier[i])) return

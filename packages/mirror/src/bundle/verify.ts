@@ -28,9 +28,7 @@ export interface VerifyBundleOptions {
 /** A bundle that was verified completely. */
 export interface VerifiedBundle {
   readonly header: BundleHeader
-  /**
-   * The keys of the log's node. If a mirror created the bundle, they signed only the checkpoint, else also the header.
-   */
+  /** The keys of the log's node, which signed the checkpoint and, unless a mirror created the bundle, the header. */
   readonly signers: readonly Signer[]
   /** Whether `signers` are among the trusted keys that the caller passed. */
   readonly isTrusted: boolean
@@ -138,10 +136,7 @@ async function verifyParts(
     throw damagedBundle('its counts do not match its content')
 }
 
-/**
- * Records the content that an entry names. Returns 1 for the entry of a version, 0 for other entries, which have no
- * content.
- */
+/** Records the content that an entry names. Returns 1 for a version, 0 for other entries, which have no content. */
 function recordEntryContent(text: string, seq: number, needs: Needs): number {
   const entry = parseBundledEntry(text)
   if (!entry || entry.seq !== seq) throw damagedBundle(`its entry ${seq} is invalid or in the wrong place`)

@@ -36,9 +36,7 @@ const dictionaryIdBytes = [0, 1, 2, 4]
 const contentSizeBytes = [0, 2, 4, 8]
 const blockHeaderBytes = 3
 const checksumBytes = 4
-/**
- * The type of a block that repeats one byte. The size field of such a block is the size of the decompressed content.
- */
+/** The type of a block that repeats one byte. Its size field is the size of the decompressed content. */
 const rleBlock = 1
 
 /**

@@ -192,10 +192,7 @@ export async function applyEarlier(
   return outcomes
 }
 
-/**
- * Explains in a sentence why a version does not pass the filter on the score of this node's scan; undefined if it
- * passes.
- */
+/** Explains why a version does not pass the filter on the score of this node's scan; undefined if it passes. */
 function explainScore(score: number, { minSecurityScore = 0 }: Filters): string | undefined {
   if (score >= minSecurityScore) return undefined
   return `Its security score is ${score}. The filters require at least ${minSecurityScore}.`

@@ -53,10 +53,7 @@ export function toDeclaredBytes(entry: FeedEntry): number {
   return 'files' in files ? files.files.reduce((sum, { size }) => sum + size, 0) : 0
 }
 
-/**
- * Fetches blobs that the bucket of this node lost and that belong to skills of the upstream. Stores those that the
- * source has.
- */
+/** Restores blobs that this node's bucket lost, if they belong to the upstream's skills and the source has them. */
 export async function restoreLostBlobs(run: Run, source: LogSource): Promise<void> {
   const { context } = run.parts
   const { read, writer } = context.database

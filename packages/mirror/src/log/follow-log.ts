@@ -169,10 +169,7 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
   return rows
 }
 
-/**
- * The canonical bytes of an entry, to which the log commits. Throws for JSON without a canonical form, such as lone
- * surrogates, which no node signs.
- */
+/** An entry's canonical bytes, to which the log commits. Throws for JSON without them, such as lone surrogates. */
 function toStagedRow(entry: FeedEntry, who: string): StagedEntry {
   try {
     return toStagedEntry(entry)

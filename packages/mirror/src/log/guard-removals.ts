@@ -18,10 +18,7 @@ const hiddenMax = 20
 /** Maximum number of entries that are in memory at a time. */
 const readMax = 200
 
-/**
- * The skills that the log withdraws or takes down after a position, each with the number of the last entry that does
- * so.
- */
+/** The skills that the log withdraws or takes down after a position, each with the number of the last such entry. */
 export async function readSuperseded(run: Run, after: number, until: number): Promise<Map<string, number>> {
   const superseded = new Map<string, number>()
   const query = selectRemovalEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
@@ -127,10 +124,7 @@ function applyToProspect(prospect: Prospect, change: Change): void {
   }
 }
 
-/**
- * The visible skills that an entry removes, or of which an entry yanks or recalls a version, whatever later entries
- * say.
- */
+/** The visible skills that an entry removes, or a version of which it yanks or recalls, whatever later entries say. */
 async function readAffected(run: Run, after: number, until: number): Promise<Map<string, Prospect>> {
   const prospects = new Map<string, Prospect>()
   const query = selectRemovalEntries(run, until).where((eb) =>
@@ -186,10 +180,7 @@ async function forEachChange(
   }
 }
 
-/**
- * The change that an entry makes to a skill; undefined for entries of other things, and for a malformed entry, which
- * will be refused.
- */
+/** The change of a skill by an entry; undefined for other entries, and for a malformed one, which will be refused. */
 function toRemoval(entry: FeedEntry): Change | undefined {
   const parsed = parseFeedEntry(entry)
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined

@@ -126,10 +126,7 @@ function verifyPageCheckpoint(checkpoint: string, keys: readonly string[], isFir
   }
 }
 
-/**
- * The keys to trust after a checkpoint. A key that signs together with a trusted key becomes trusted; a key that no
- * longer signs does not stay trusted.
- */
+/** The keys to trust after a checkpoint: keys that sign together with a trusted key, not keys that no longer sign. */
 function toTrusted(
   { endorsedKeys, signers }: { endorsedKeys: readonly string[]; signers: readonly { name: string; hash: string }[] },
   keys: readonly string[],

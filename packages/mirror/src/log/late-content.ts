@@ -12,10 +12,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Maximum number of versions whose content is requested again in one run. */
 const retriedMax = 20
-/**
- * Minimum number of minutes between two attempts to get the content of a version, by the number of attempts so far. The
- * last value also applies to all further attempts.
- */
+/** Minimum minutes between two attempts to get a version's content, by the attempts so far. The last value repeats. */
 const pausesMinutes = [0, 5, 30, 120, 720, 1440]
 /** Maximum number of later entries about a version that are applied at once. */
 const followersPerPage = 100

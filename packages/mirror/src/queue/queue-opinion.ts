@@ -25,9 +25,7 @@ export async function queueOpinion(
   await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind, payload: whole })
 }
 
-/**
- * The upstream of this name if it accepts writes; undefined if not, or if it was removed since the skill was imported.
- */
+/** The upstream of this name if it accepts writes; undefined if not, or if it was removed since the import. */
 async function findWritableUpstream(trx: WriteTransaction, name: string) {
   const row = await withUpstreams(trx)
     .selectFrom('upstreams')

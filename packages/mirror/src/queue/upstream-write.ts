@@ -32,9 +32,7 @@ interface Common {
   readonly round?: number
 }
 
-/**
- * The parameters of a write, by kind. The content of versions is read when it is sent, because versions never change.
- */
+/** The parameters of a write, by kind. Content is read when it is sent, because versions never change. */
 export interface WritePayloads {
   publish: Common & {
     /** Absent if only the skill's settings changed. */

@@ -47,19 +47,14 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
   /** When a run for a read request last imported changes of an upstream, in milliseconds since 1970, by upstream. */
   const askedAt = new Map<string, number>()
 
-  /**
-   * Converts every failure of a run to the error for callers, and throws it, so that it counts for the circuit breaker.
-   */
+  /** Throws each failure of a run as the error for callers, so that it counts for the circuit breaker. */
   function tell(upstream: string) {
     return (error: unknown): never => {
       throw toReadError(error, upstream, parts.mode)
     }
   }
 
-  /**
-   * Imports the named skills, or without names all changes, while a caller waits: requests are not retried, and have a
-   * short timeout.
-   */
+  /** Imports the named skills, or without names all changes. A caller waits: no retries, and a short timeout. */
   async function run(upstream: string, names: ReadonlySet<string>): Promise<Lacking> {
     const waitMs = names.size > 0 ? waitMsMax.missing : waitMsMax.here
     const brief: MirrorParts = { ...parts, openFetch: (one, signal) => parts.openFetch(one, signal, waitMs) }

@@ -79,9 +79,7 @@ async function findListed(
   }
 }
 
-/**
- * Reads the whole index for the requested skills and the skills that are already imported, because an index is small.
- */
+/** Reads the whole index, because it is small, for the requested skills and those that are already imported. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readSnapshotPlace(run.upstream.cursor)

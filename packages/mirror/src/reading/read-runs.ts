@@ -8,10 +8,7 @@ import { createBreaker, type Breaker } from '../breaker.ts'
  */
 export type Lacking = ReadonlyMap<string, string>
 
-/**
- * The runs that are started for read requests. Each upstream has one run at a time, whose result all waiting callers
- * share.
- */
+/** The runs for read requests. Each upstream has one run at a time, whose result all waiting callers share. */
 export interface ReadRuns {
   /** Imports a skill by its full name. Requests that wait for the same upstream share a run. */
   pull(upstream: string, fullName: string): Promise<void>

@@ -13,14 +13,9 @@ import { createSources } from './sources.ts'
 import { readWantedState } from './wanted-state.ts'
 import { limitTime } from './time-limit.ts'
 
-/**
- * How long a caller waits at most, in milliseconds: `here` for a skill that is stored, `missing` for a skill that is
- * not.
- */
+/** How long a caller waits at most: `here` for a skill that is stored, `missing` for a skill that is not. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
-/**
- * Time in milliseconds after a response within which the upstream is not asked again, however many callers there are.
- */
+/** After a response, the upstream is not asked again for this time, however many callers there are. */
 export const newMs = 1000
 
 export interface ReadingParts {
@@ -119,10 +114,7 @@ export class UpstreamReading implements UpstreamPort {
     return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
   }
 
-  /**
-   * Refreshes an upstream while the caller waits. A failure is recorded but not thrown, because the caller gets the
-   * stored skill.
-   */
+  /** Refreshes an upstream while the caller waits. A failure is only recorded: the caller gets the stored skill. */
   async #refreshWithin(upstream: string): Promise<void> {
     const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {

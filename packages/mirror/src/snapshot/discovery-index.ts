@@ -105,10 +105,7 @@ function readFilesEntry(raw: unknown, address: URL): FilesEntry | string {
 
 const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'
 
-/**
- * Resolves a URL in an index. Undefined for another origin than the one that the operator chose: an index could point
- * into the operator's own network.
- */
+/** Resolves a URL in an index. Undefined for another origin, which could be in the operator's own network. */
 function toSameOriginUrl(reference: string, address: URL): URL | undefined {
   const url = URL.canParse(reference, address) ? new URL(reference, address) : undefined
   return url?.origin === address.origin && !url.username && !url.password ? url : undefined

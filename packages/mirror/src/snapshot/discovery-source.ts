@@ -229,10 +229,7 @@ function readEtags(mark: string | undefined): Record<string, string> {
   return mark?.startsWith('{') ? JSON.parse(mark) : {}
 }
 
-/**
- * The possible URLs of the index: the location itself, or two URLs below a scope, of which version 0.1.0 used the
- * second.
- */
+/** The possible URLs of the index: the location, or two URLs below a scope, the second used by version 0.1.0. */
 function toIndexAddresses(location: string): URL[] {
   const url = parseWebUrl(location)
   if (url.pathname.endsWith('.json')) return [url]

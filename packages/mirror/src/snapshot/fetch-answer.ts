@@ -73,10 +73,7 @@ export async function fetchJson(
   }
 }
 
-/**
- * Throws `invalid_request` for a location that is no http or https URL, or has a username or password, which `fetch`
- * does not accept.
- */
+/** Throws `invalid_request` unless a location is an http or https URL without credentials, which `fetch` rejects. */
 export function parseWebUrl(location: string): URL {
   const url = URL.parse(location)
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url

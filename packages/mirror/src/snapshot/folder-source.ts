@@ -15,10 +15,7 @@ export interface FolderSourceOptions {
 
 const StoredCursor = v.object({ places: v.record(v.string(), v.string()) })
 
-/**
- * Reads the skills of a folder: each folder below it, at any depth, that has a SKILL.md is a skill. Links are followed
- * only to files of the same skill.
- */
+/** Reads the skills of a folder: folders at any depth with a SKILL.md. Links are followed only within a skill. */
 export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {

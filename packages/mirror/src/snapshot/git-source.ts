@@ -93,10 +93,7 @@ function parseRepository(location: string): Repository {
   return toLocal(location)
 }
 
-/**
- * A repository at a path of this machine. The path becomes a URL, because git would hard-link files of a path into the
- * clone.
- */
+/** A repository on this machine. Its path becomes a URL, because git would hard-link files of a path into the clone. */
 function toLocal(path: string): Repository {
   return { address: pathToFileURL(resolve(path)).href, isLocal: true }
 }
@@ -131,10 +128,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   return { tree, cloned }
 }
 
-/**
- * Parses entries of `mode type sha size<tab>path`, each ended by NUL. Modes are 100... for files, 120000 for links, and
- * 160000 for submodules.
- */
+/** Parses entries `mode type sha size<tab>path`, ended by NUL. Modes: 100... file, 120000 link, 160000 submodule. */
 function parseListing(text: string): BlobFile[] {
   const lines = text.split('\0')
   if (lines.length > entriesMax)

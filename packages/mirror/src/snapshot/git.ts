@@ -27,9 +27,7 @@ const outputBytesMaxDefault = 64 * 1024 * 1024
 const errorBytesMax = 16 * 1024
 const lookMs = 500
 
-/**
- * The transports that git may use for remote repositories. Others run programs (`ext::`) or read files of this machine.
- */
+/** Allowed transports of remote repositories: others run programs (`ext::`) or read files of this machine. */
 const remoteProtocols = ['https', 'http', 'ssh']
 
 /**
@@ -101,10 +99,7 @@ function killAll(child: ChildProcess): void {
   }
 }
 
-/**
- * Collects output up to a size limit, at which it calls `onFull`. Without `onFull`, it keeps only the end of the
- * output.
- */
+/** Collects output up to a size limit, then calls `onFull`. Without `onFull`, keeps only the end of the output. */
 class Gathered {
   readonly #bytesMax: number
   readonly #onFull: (() => void) | undefined

@@ -3,10 +3,7 @@ import { readActiveRecalls, type StorageContext } from '@skillstead/core/interna
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/**
- * How long a refused release is not read again, in milliseconds. After this time it is, because the operator may have
- * changed a setting.
- */
+/** How long a refused release is not read again. Then it is, because the operator may have changed a setting. */
 const refusedForMs = 24 * 60 * 60_000
 
 /** Finds what is already stored of an upstream. With `full`, refused releases are read again at once. */

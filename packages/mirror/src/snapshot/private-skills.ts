@@ -95,10 +95,7 @@ function findChanged({ versions, deprecated, latestVersion }: SkillDetails, ther
   })
 }
 
-/**
- * The active recalls, if they differ from the stored recalls. A recall that covers no version yet is read with the
- * first version that it covers.
- */
+/** The active recalls if they changed. A recall that covers no version yet is read with the first that it covers. */
 async function findChangedRecalls(
   api: RegistryApi,
   { fullName: name, versions }: SkillDetails,

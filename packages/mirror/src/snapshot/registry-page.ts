@@ -16,10 +16,7 @@ export interface ListedSkill {
   readonly id: string
   readonly owner: string
   readonly name: string
-  /**
-   * The skill's name in a URL path: the short name, or the full name if several skills of the registry have the short
-   * name.
-   */
+  /** The skill's name in a URL path: short, or full if several skills of the registry have the short name. */
   readonly ref: string
   readonly fullName: string
   readonly version: string

@@ -23,10 +23,7 @@ interface Cursor {
   readonly page: number
   /** The newest publication time on the first page when the current pass through the list began. */
   readonly newest: number
-  /**
-   * Whether the newest version of a skill could not be read in the current pass. The next pass then reads the whole
-   * list.
-   */
+  /** Whether the newest version of a skill was unreadable in this pass. The next pass then reads the whole list. */
   readonly missed: boolean
   /** The last pass that read all skills that it had to read. `at`: when a pass last read the whole list. */
   readonly complete: { readonly at: number; readonly newest: number; readonly etag?: string | undefined } | null
@@ -153,10 +150,7 @@ class Pass {
     this.#missed = true
   }
 
-  /**
-   * Estimates how many skills are left and how many requests they need, if as many of them changed as of the skills
-   * before.
-   */
+  /** Estimates the skills left and the requests for them, if as many of them changed as of the skills before. */
   estimate(open: number, { number, page }: Place): { left: number; requests: number } {
     const later = Math.max(0, page.total - this.#seen.size)
     const share = this.#seen.size === 0 ? 1 : (this.#changed + open) / this.#seen.size

@@ -46,10 +46,7 @@ export function readFolderFields(files: Release['files']): SkillFields {
   return fields
 }
 
-/**
- * The parsed frontmatter by the files of a skill. Cached, because naming, numbering and filtering a release all need
- * it.
- */
+/** The parsed frontmatter by a skill's files. Cached, because naming, numbering and filtering all need it. */
 const read = new WeakMap<Release['files'], SkillFields>()
 
 /** The name of a skill: the name in its frontmatter, else a name made from its folder; '' if neither gives a name. */
@@ -58,10 +55,7 @@ export function toFolderSkillName(files: Release['files'], folder: string): stri
   return fields.name ?? fields.nameSlug ?? toSlug(folder)
 }
 
-/**
- * Whether the name of a skill is valid as it is written in the frontmatter or, if it has no name there, as its folder's
- * name.
- */
+/** Whether a skill's name is valid as written in the frontmatter or, without one there, as its folder's name. */
 export function hasValidFolderName(files: Release['files'], folder: string): boolean {
   const { name, displayName } = readFolderFields(files)
   return name !== undefined || (displayName === undefined && isSkillName(folder))

@@ -28,10 +28,7 @@ export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readon
   })
 }
 
-/**
- * Explains in a sentence why a version does not pass the filter on the score of this node's scan; undefined if it
- * passes.
- */
+/** Explains why a version does not pass the filter on the score of this node's scan; undefined if it passes. */
 export function explainScan(
   { upstream }: Pick<Run, 'upstream'>,
   { score }: Pick<Security, 'score'>,

@@ -14,9 +14,7 @@ export interface Refusals {
   forget(trx: WriteTransaction, subject: string): Promise<void>
 }
 
-/**
- * Opens the refusals of an upstream. Loads the refused subjects, so that an import deletes only refusals that exist.
- */
+/** Opens the refusals of an upstream. Loads their subjects, so that an import deletes only existing refusals. */
 export async function createRefusals(
   { database, clock }: StorageContext,
   upstream: Pick<Upstream, 'name'>,

@@ -212,9 +212,7 @@ export function upstreamTree(upstream: string): TreeRows {
   }
 }
 
-/**
- * A reader of an upstream's tree. It has no cache, because the stored log may be deleted and replaced by another log.
- */
+/** A reader of an upstream's tree, without a cache, because the stored log may be replaced by another log. */
 export function upstreamReader(db: Kysely<Tables>, upstream: string): TreeReader {
   return { db, rows: upstreamTree(upstream), tiles: new Map() }
 }

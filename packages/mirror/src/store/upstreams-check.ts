@@ -76,10 +76,7 @@ async function findStagedExcess(db: Db, { name, staged }: UpstreamRow): Promise<
   return row && `Its log has an entry ${row.seq}, but its size is recorded as ${staged}.`
 }
 
-/**
- * Compares the verified entries with the checkpoint, whose first three lines are the log's name, its size and its root
- * (C2SP tlog-checkpoint).
- */
+/** Compares the verified entries with the checkpoint. Its first lines: name, size, root (C2SP tlog-checkpoint). */
 async function findCheckpointProblem(db: Db, { name, verified, checkpoint }: UpstreamRow): Promise<string | undefined> {
   if (checkpoint === null)
     return verified > 0 ? 'Its entries are marked as verified, but no checkpoint is stored.' : undefined

@@ -116,10 +116,7 @@ interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
   readonly credential?: Uint8Array
 }
 
-/**
- * Deletes an upstream and its stored log. Its skills stay. Throws `conflict` while writes to the upstream are pending
- * or in conflict.
- */
+/** Deletes an upstream and its log, not its skills. Throws `conflict` while it has writes pending or in conflict. */
 export async function deleteUpstream(trx: WriteTransaction, name: string): Promise<void> {
   const waiting = await withUpstreams(trx)
     .selectFrom('upstream_writes')

@@ -91,10 +91,7 @@ export class Delivery {
     for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, partition, id))
   }
 
-  /**
-   * Sends all pending writes to one upstream, or to all upstreams, now. Writes that fail stay pending or are in
-   * conflict.
-   */
+  /** Sends all pending writes to one upstream, or to all, now. Writes that fail stay pending or are in conflict. */
   async deliverAll(name?: string): Promise<void> {
     const { context, onError } = this.#parts
     const subjects = await listSubjects(context.database.read, name)

@@ -23,10 +23,7 @@ const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 const messageCharactersMax = 1000
 
-/**
- * Converts the error of a write to the problem that is stored with the write. `isTemporary`: whether a retry may
- * succeed.
- */
+/** Converts a write's error to the problem stored with the write. `isTemporary`: whether a retry may succeed. */
 export function toStoredProblem(error: unknown, at: number): WriteProblem & { readonly isTemporary: boolean } {
   if (error instanceof WriteConflict) return { ...toWriteProblem(error.code, error.message, at), isTemporary: false }
   if (!(error instanceof RegistryError)) {

@@ -65,19 +65,14 @@ function selectWithUser({ read }: Database) {
     .select('users.username')
 }
 
-/**
- * Sends a write again: a write in conflict becomes pending, unchanged. Throws `not_found`, and `conflict` for a
- * completed write.
- */
+/** Sends a write again, unchanged, also one in conflict. Throws `not_found`, and `conflict` for a completed write. */
 export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
   return resolveWrite(context, id, async (trx, write) => {
     if (write.state === 'conflict') await reopenWrite(trx, write, {})
   })
 }
 
-/**
- * Drops a write, so that later writes of its skill continue. Throws `not_found`, and `conflict` for a completed write.
- */
+/** Drops a write, so that its skill's later writes continue. Throws `not_found`, and `conflict` if completed. */
 export async function dropWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
   return resolveWrite(context, id, async (trx, { id: dropped }) => {
     const change = { state: 'dropped', ended_at: context.clock.now() } as const
@@ -113,10 +108,7 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
   })
 }
 
-/**
- * Throws `name_taken` if another skill of the same user has the new name, because the versions of both skills would be
- * mixed.
- */
+/** Throws `name_taken` if the user has another skill of the new name: the versions of both would be mixed. */
 async function refuseTakenName(
   trx: WriteTransaction,
   { upstream, subject }: StoredWrite,

@@ -88,10 +88,7 @@ function isTaken(error: unknown): boolean {
   return error.code === 'version_exists' || error.code === 'name_taken' || error.code === 'conflict'
 }
 
-/**
- * The name to send: the name that the operator chose, else the short name if the skill is in the user's own namespace
- * at the upstream, else the full name.
- */
+/** The name to send: the operator's choice, else the short name in the user's own namespace, else the full name. */
 function toSentName({ account, write }: Sending, fullName: string, renamedTo: string | undefined): string {
   if (renamedTo !== undefined) return renamedTo
   const own = account?.username ?? toOwnerName(write.subject)

@@ -66,10 +66,7 @@ export const packEndpoints = toEndpoints('Packs', {
       name: v.optional(readableText(100)),
       description: v.optional(readableText(2000, 0)),
       skills: v.optional(skills),
-      /**
-       * Skills to append. A skill that is already in the pack keeps its place, and its values of fields that you leave
-       * out.
-       */
+      /** Skills to append. A skill already in the pack keeps its place, and its values of fields that you omit. */
       add: v.optional(skills),
       /** Full names of the skills to remove; names that are not in the pack are ignored. */
       remove: v.optional(boundedArray(Term, limits.packSkillsMax)),

@@ -69,9 +69,7 @@ export const SkillDiff = v.object({
   files: v.array(FileDiff),
   access: v.object({ added: Access, removed: Access }),
   security: v.object({ from: v.nullable(Verdict), to: v.nullable(Verdict) }),
-  /**
-   * The verdict on what `to` changes, also if `to` is the lower version; null until a rescan has read both versions.
-   */
+  /** The verdict on what `to` changes, also if `to` is the lower version; null until a rescan has read both. */
   change: v.nullable(Change),
 })
 export type SkillDiff = v.InferOutput<typeof SkillDiff>

@@ -136,10 +136,7 @@ export const EvaluationSummary = v.object({
   withoutSkill: v.optional(Rate),
   /** How much more often a run passes with the skill, by the users who measured with and without it. */
   effect: v.optional(v.object({ value: Difference, low: Difference, high: Difference })),
-  /**
-   * The lower end of the effect, without the results of users who may publish the skill. Results of their CI jobs
-   * count.
-   */
+  /** The lower end of the effect, without results of users who may publish the skill, but with those of their CI. */
   effectLow: v.optional(Difference),
   /**
    * The next lower offered version that the same users measured, with the same model and number of cases. Needs at

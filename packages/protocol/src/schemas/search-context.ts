@@ -24,9 +24,7 @@ const Fields = v.strictObject({
 })
 
 const runFields = Fields['~run'].bind(Fields)
-/**
- * Rejects a list as it rejects null: Valibot accepts a list as an object, so `[]` would be a context without fields.
- */
+/** Rejects a list as it rejects null: Valibot accepts lists as objects, so `[]` would be a context without fields. */
 const runObject: typeof runFields = (dataset, config) =>
   runFields(Array.isArray(dataset.value) ? { value: null } : dataset, config)
 

@@ -19,10 +19,7 @@ export type Passage = v.InferOutput<typeof Passage>
 export const SimilarityMatch = v.object({
   /** The similar skill, with the version that is most similar. */
   skill: ComparedVersion,
-  /**
-   * Share of the smaller document's five-word sequences that the other document contains; sequences in code may count
-   * more.
-   */
+  /** Share of the smaller document's five-word sequences in the other document; sequences in code may count more. */
   similarity: Share,
   /** `exact`: identical. `near`: similar, and of about the same size. `partial`: one contains a part of the other. */
   kind: v.picklist(['exact', 'near', 'partial']),

@@ -68,10 +68,7 @@ export type SearchFacets = v.InferOutput<typeof SearchFacets>
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
-  /**
-   * Set if words of the query, completions, or skills with frequent words were left out to limit the cost of the
-   * search.
-   */
+  /** Set if words of the query, completions, or skills with frequent words were left out to limit the cost. */
   partial: v.optional(v.literal(true)),
   /**
    * Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters.

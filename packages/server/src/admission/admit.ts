@@ -26,10 +26,7 @@ interface Entrance {
   readonly needsKey: boolean
 }
 
-/**
- * Finds the caller of a request, and charges the request. Returns undefined if neither needs to be awaited: on a node
- * without limits, for a request whose key is not looked up.
- */
+/** Finds the caller, and charges the request; undefined if neither is awaited: no limits, and no key to look up. */
 export function admitCall(
   node: NodeParts,
   call: Call,
@@ -51,9 +48,7 @@ export function admitCall(
   return countPage(node, call, admission)
 }
 
-/**
- * The header `Basic` with an empty user name and password, which containers/image (Skopeo, Podman) sends for guests.
- */
+/** The header `Basic` without user name and password, which containers/image (Skopeo, Podman) sends for guests. */
 const emptyBasic = /^Basic +Og== *$/i
 
 async function admitWithKey(
@@ -73,9 +68,7 @@ async function admitWithKey(
   await countRequest(node, call, admission)
 }
 
-/**
- * The user of an API key, or a guest with the token of a share link. Throws `unauthorized` for an invalid key or token.
- */
+/** The user of an API key, or a guest with a share link's token. Throws `unauthorized` for an invalid key or token. */
 async function findCaller(node: NodeParts, key: string | undefined): Promise<Caller> {
   if (key === undefined) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
   if (!key.startsWith('ssl_')) return node.registry.authenticate(key)
@@ -187,10 +180,7 @@ async function countPageCall(node: NodeParts, call: Call, admission: EntryAdmiss
   await countSpending(node, call, admission, false)
 }
 
-/**
- * Throws `unauthorized` for a guest of a private node, unless the requested URL admits guests or is a credential
- * itself.
- */
+/** Throws `unauthorized` for a guest of a private node, unless the URL admits guests or is a credential itself. */
 function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
   const letsGuestsIn = admitsEveryone(admission) || admission === 'guests' || admission === 'page'
   if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')

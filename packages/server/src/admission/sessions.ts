@@ -83,10 +83,7 @@ function isSecure(node: NodeParts, call: Call): boolean {
   return originOf(node, call)?.startsWith('https:') ?? false
 }
 
-/**
- * Whether the browser reports that a page of another site sent the request. Another host of the same domain counts as
- * another site.
- */
+/** Whether the browser reports that another site's page sent the request. Another host of the domain counts, too. */
 function isForeign(node: NodeParts, call: Call): boolean {
   const site = call.header('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

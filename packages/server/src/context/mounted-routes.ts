@@ -11,10 +11,7 @@ export interface MountedRoutes {
 /** The route of `app.all('/**')`, which answers requests that no other route answers. */
 export const unknownRoute = '/**'
 
-/**
- * Lists the routes of an app. Call it after all routes are mounted. Uses undocumented members, because H3 documents no
- * way to list or find routes.
- */
+/** Lists an app's routes, once all are mounted. Uses undocumented members: H3 documents no way to list or find them. */
 export function listMountedRoutes(app: H3): MountedRoutes {
   return {
     patterns: new Set(app['~routes'].map(({ route = '' }) => route)),

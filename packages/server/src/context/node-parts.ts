@@ -15,9 +15,7 @@ export interface NodeParts {
   readonly addresses: Addresses
   /** The origin of the node's own pages, if the operator configured it. */
   readonly publicOrigin: string | undefined
-  /**
-   * The path before the paths of links: empty, or the path below which a proxy publishes the node, such as `/skills`.
-   */
+  /** The path before the paths of links: empty, or the node's path behind a proxy, such as `/skills`. */
   readonly publicPath: string
   readonly addressOf: AddressOf
   /** Origins, other than the node's own, whose pages may call without a key. */

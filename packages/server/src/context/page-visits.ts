@@ -2,10 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /** How long the calls of a page belong to its visit, in milliseconds: as long as the window of a rate limit. */
 const visitMs = 60_000
-/**
- * The maximum number of calls of a visit, about as many as the largest page of the dashboard makes. A call above it
- * pays a request itself.
- */
+/** Maximum calls of a visit: about as many as the largest page makes. Further calls each pay a request themselves. */
 const callsMax = 20
 /** The number of files that each call of a page costs, so that a program which pretends to be a page gains little. */
 export const pageCallFiles = 4
@@ -59,10 +56,7 @@ export class PageVisits {
     return paid
   }
 
-  /**
-   * Starts a visit with a call that pays a request, so that the next calls of the page belong to it. Ends the visit if
-   * the request is refused.
-   */
+  /** Starts a visit with a call that pays a request, for the page's next calls. Ends it if the request is refused. */
   open(caller: string, id: string, paid: Promise<void>): void {
     if (!idPattern.test(id)) return
     const key = toKey(caller, id)

@@ -33,10 +33,7 @@ function toPathname(target: string): string {
   return /^[^?#]*/.exec(target)![0]
 }
 
-/**
- * The first segment of a path, or of the pattern of a route. Empty for the root, and for a pattern that begins with a
- * parameter.
- */
+/** The first segment of a path or route pattern; empty for the root, and if the pattern begins with a parameter. */
 function toFirstWord(path: string): string {
   return /^\/([^/?#:*]*)/.exec(path)?.[1] ?? ''
 }

@@ -146,10 +146,7 @@ function policyOf(caller: Caller): RequestPolicy {
   return caller.kind === 'user' ? caller.plan : 'anonymous'
 }
 
-/**
- * The default rates: for requests those of the plans; for downloads enough for one run of an installer, which fetches
- * hundreds of files.
- */
+/** The default rates: for requests the plans'; for downloads enough for one run of an installer (hundreds of files). */
 export function defaultRates(): Rates {
   const byPlan = toRecord(planNames, (name) => plans[name].requestsPerMinute)
   return { anonymous: guestRequestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 }

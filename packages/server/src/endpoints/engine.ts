@@ -67,10 +67,7 @@ function mountPatterns(
   }
 }
 
-/**
- * Endpoints that the page of a shared skill reads on a private node. None names other skills, or users who read the
- * skill.
- */
+/** Endpoints for the page of a shared skill on a private node. None names other skills, or users who read it. */
 const sharedReads: ReadonlySet<EndpointName> = new Set<EndpointName>([
   'getSkill',
   'getSkillMd',
@@ -156,10 +153,7 @@ export function toClientKind(call: Call, kind: ClientKind): ClientKind {
   return isSeen ? 'browser' : kind
 }
 
-/**
- * The name of the calling program: the header `X-Skillstead-Client`, or the product of its User-Agent (RFC 9110,
- * section 10.1.5).
- */
+/** The calling program's name: `X-Skillstead-Client`, or the product of its User-Agent (RFC 9110, section 10.1.5). */
 export function toClientName(call: Call): string | undefined {
   const named = call.header('x-skillstead-client')?.trim()
   if (named) return named

@@ -20,10 +20,7 @@ import type { Route } from './routes.ts'
 
 /** Secrets that are shown once and never stored: a replayed response omits them. */
 const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
-/**
- * Endpoints whose tokens are not secret, so that a replayed response contains them: an author publishes such a token to
- * prove the ownership of a domain or account.
- */
+/** Endpoints whose tokens may be replayed: authors publish them, to prove the ownership of a domain or account. */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
 type StoredAnswer = Exclude<IdempotentEnd, string>
@@ -102,10 +99,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
     .digest('base64url')
 }
 
-/**
- * What is stored under the key for an error. Errors that a retry may avoid are not stored: an invalid key, the rate
- * limit, and failures of the node.
- */
+/** What to store for an error: nothing if a retry may avoid it (invalid key, rate limit, failure of the node). */
 function toIdempotentEnd(call: Call, thrown: unknown): IdempotentEnd {
   if (thrown instanceof SkillMoved) return 'refused'
   const error = toRegistryError(thrown)

@@ -108,10 +108,7 @@ function parseObject(bytes: Uint8Array): Fields {
   return value
 }
 
-/**
- * Adds the fields of the body to the input. The path names the resource: a body that names a resource, or contains an
- * archive field, is refused.
- */
+/** Adds the body's fields to the input. Refuses fields of the path, which names the resource, and archive fields. */
 function addBody(input: Fields, body: Fields, route: Route): void {
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {

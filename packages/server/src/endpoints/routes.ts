@@ -58,10 +58,7 @@ export const routes: readonly Route[] = keysOf(endpoints).map((name) => {
 
 const skillPattern = `${apiBase}/skills/:name`
 
-/**
- * The pattern for names of skills with an unencoded slash; undefined for a route that does not begin with the name of a
- * skill.
- */
+/** The pattern for skill names with an unencoded slash; undefined if the route does not begin with a skill's name. */
 export function toSlashedPattern({ pattern }: Route): string | undefined {
   return pattern.startsWith(skillPattern) ? pattern.replace(':name', ':owner/:name') : undefined
 }

@@ -14,9 +14,7 @@ export interface Refusal {
   readonly detail: string
 }
 
-/**
- * Responses to errors of Node's HTTP parser, by its error code; every other error is reported as a malformed request.
- */
+/** Responses to errors of Node's HTTP parser, by error code. Other errors are reported as a malformed request. */
 const refusals: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: { code: 'invalid_request', status: 431, detail: 'The headers are too large.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {

@@ -14,10 +14,7 @@ export interface ConnectionLimits {
    * closes the connection first.
    */
   readonly idleMs: number
-  /**
-   * Time that a caller may take to receive a response, in milliseconds, plus its size divided by the slowest accepted
-   * rate.
-   */
+  /** Milliseconds that a caller may take to receive a response, plus its size divided by the slowest accepted rate. */
   readonly answerMs: number
   /** The slowest accepted rate at which a caller receives a response, in bytes per second. */
   readonly answerBytesPerSecondMin: number

@@ -18,9 +18,7 @@ export interface ListenOptions extends NodeOptions {
   readonly port?: number
   /** Default: `127.0.0.1`. */
   readonly host?: string
-  /**
-   * Serves HTTPS with this certificate; requires `publicUrl`. Default: HTTP, for use behind a proxy that serves HTTPS.
-   */
+  /** Serves HTTPS with this certificate; requires `publicUrl`. Default: HTTP, for a proxy that serves HTTPS. */
   readonly tls?: TlsCertificate | undefined
   /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10,000. */
   readonly graceMs?: number
@@ -33,10 +31,7 @@ export interface ListeningNode {
   /** The URL of the node, such as `http://127.0.0.1:7545`. */
   readonly url: string
   readonly port: number
-  /**
-   * Uses another certificate for new connections. Throws an Error if the node was opened without `tls`, or for an
-   * invalid certificate.
-   */
+  /** Uses another certificate for new connections. Throws an Error if it is invalid, or if the node has no `tls`. */
   setCertificate(tls: TlsCertificate): void
   /** Refuses new requests, finishes the requests in progress, and closes all connections. The registry stays open. */
   close(): Promise<void>

@@ -59,10 +59,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0)
 }
 
-/**
- * Maximum size of a body that is sent in one write with the head, as a text. For a larger body, copying its bytes into
- * a text costs more than a second write.
- */
+/** Up to this size, a body is sent with the head as one text. Copying a larger one costs more than a second write. */
 export const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {

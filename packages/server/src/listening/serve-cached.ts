@@ -8,10 +8,7 @@ import { encodeJson, jsonType } from '../replies/encode-json.ts'
 import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from '../replies/replies.ts'
 import { sendResponse, textBytesMax, type Serve } from './node-listener.ts'
 
-/**
- * Requests with one of these headers are not served from the cache, because the response or its cost depends on the
- * header: a credential, a page of another site, or a page of the dashboard.
- */
+/** Headers that bypass the cache: the response or its cost depends on a credential, another site, a dashboard page. */
 const telling = [
   'authorization',
   'cookie',

@@ -16,10 +16,7 @@ export interface PageWithText {
   toText?(): PageText | undefined
   /** JSON for the app, which then shows the page without another request. */
   toData?(): Promise<string>
-  /**
-   * The object from which the text is made: the page is written once per object. Default: the page is written each
-   * time.
-   */
+  /** The object that the text is made from: the page is written once per object. Default: written each time. */
   readonly source?: object | undefined
   /** The shared skill, if the caller opens a share link; caches must not store such a page. */
   readonly shared?: string
@@ -72,9 +69,7 @@ export async function answerPage(
   }
 }
 
-/**
- * Redirects a browser to a page of the node. `Vary: Accept`, because programs may get another response at the same URL.
- */
+/** Redirects a browser to a page. `Vary: Accept`, because programs may get another response at the same URL. */
 export function replyRedirect(node: NodeParts, call: Call, status: 302 | 308, path: string): Response {
   const headers: Header[] = [
     ['location', node.publicPath + path],

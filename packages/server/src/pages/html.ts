@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { apiBase } from '../context/options.ts'
 
-/**
- * A page of the node that is not part of the dashboard: it has no scripts and loads nothing from other origins. `csp`
- * allows its style sheet by the hash.
- */
+/** A page outside the dashboard: no scripts, nothing from other origins. `csp` allows its style sheet by the hash. */
 export interface Page {
   readonly body: Uint8Array
   readonly csp: string

@@ -97,10 +97,7 @@ function replyPage(call: Call, { body, csp }: Page): Response {
   return reply(call, { status: 200, contentType, body, cacheControl: 'no-cache', headers })
 }
 
-/**
- * Whether the request has the token for `/metrics`. Compares digests in constant time, so that not even the length of
- * the token leaks.
- */
+/** Whether a request has the token for `/metrics`. Constant-time comparison of digests: not even the length leaks. */
 function holdsToken(call: Call, token: string | undefined): boolean {
   if (!token) return false
   return timingSafeEqual(digestToken(call.header('authorization') ?? ''), digestToken(`Bearer ${token}`))

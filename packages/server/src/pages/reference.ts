@@ -98,9 +98,7 @@ function toLimits({ minimum, maximum, maxLength, default: initial }: JsonSchema)
   return limits.join('')
 }
 
-/**
- * The response as a TypeScript type. Leaves out the innermost objects if the type would be too long to be highlighted.
- */
+/** The response as a TypeScript type, without the innermost objects if it would be too long to be highlighted. */
 function toAnswer({ output }: Endpoint): string {
   const schema = toOpenapiSchema(output, 'output')
   const shapes = [9, 4, 3, 2].map((depth) => toShape(schema, depth))

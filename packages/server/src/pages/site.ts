@@ -16,10 +16,7 @@ export interface ShownSite {
   readonly logo?: { readonly body: Uint8Array; readonly contentType: 'image/png' | 'image/svg+xml' }
 }
 
-/**
- * The site as pages show it. Throws a TypeError for a name or text that is too long, and for a logo that is too large
- * or neither SVG nor PNG.
- */
+/** The shown site. Throws a TypeError for a name or text too long, and a logo too large or neither SVG nor PNG. */
 export function toShownSite({ name, text, logo }: Site = {}, signIn?: string): ShownSite {
   const own = toText(text, 'text')
   return {

@@ -14,9 +14,7 @@ export function toSitemapUrl({ requireKey, publicOrigin, publicPath }: NodeParts
   return requireKey || publicOrigin === undefined ? undefined : `${publicOrigin}${publicPath}/sitemap.xml`
 }
 
-/**
- * Answers `GET /sitemap.xml`: the public pages, for search engines. The sitemap is written at most once in ten minutes.
- */
+/** Answers `GET /sitemap.xml`: the public pages, for search engines, written at most once in ten minutes. */
 export function createSitemap(node: NodeParts, routes: readonly PageRoute[]): (call: Call) => Promise<Response> {
   let kept: { readonly until: number; readonly body: Promise<Buffer> } | undefined
   return async (call) => {

@@ -182,10 +182,7 @@ function otherPolicies({ allowances: names, quota }: Call): string[] {
   return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)
 }
 
-/**
- * The values of `X-RateLimit-Reset`, as Unix time, and of the two fields of draft-ietf-httpapi-ratelimit-headers
- * (structured fields).
- */
+/** Values of `X-RateLimit-Reset` (Unix time) and the two structured fields of draft-ietf-httpapi-ratelimit-headers. */
 export function quotaHeaders(quota: Quota): [reset: string, policy: string, left: string] {
   const nowSeconds = Math.ceil(Date.now() / 1000)
   return [
