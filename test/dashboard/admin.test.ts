@@ -53,7 +53,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     }
   })
 
-  test('show direction marks of the audit log as escapes, which reorder nothing', async () => {
+  test('show text direction marks in the audit log as escapes, so that they reorder no text', async () => {
     const { openSignedIn, api } = await visit()
     await api.createApiKey({ name: 'a\u202Eb' })
     const page = await openSignedIn('/admin/audit')

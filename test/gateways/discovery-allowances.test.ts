@@ -13,7 +13,7 @@ function toImage(bytes: number): string {
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
-describeDatabases('an index', (open, dialect) => {
+describeDatabases('a discovery index', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
   const indexes = ['/alice', '/alice/notes', '/packs/basics'].flatMap((scope) =>
@@ -72,7 +72,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await readBuilt()).toBe(indexes.length + 1)
   })
 
-  it('charges the caller who causes its building one file per skill, in advance, and every later request one file', async () => {
+  it('charges the request that builds it one file per skill, in advance, and every later request one file', async () => {
     const dan = await test.makeUser('dan')
     for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
     await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })
@@ -97,7 +97,7 @@ describeDatabases('an index', (open, dialect) => {
     expect((await ask('/dan')).status, 'a list of more skills than the allowance').toBe(200)
   })
 
-  it('counts with its bytes, unless the caller has it', async () => {
+  it('is charged by its bytes, unless the client has a cached copy', async () => {
     const files = Array.from({ length: 200 }, (_, i) => ({ path: `${'x'.repeat(90)}/${i}.md`, content: `${i}` }))
     await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })
@@ -114,7 +114,7 @@ describeDatabases('an index', (open, dialect) => {
     expect([known.status, (await get(path, { ...caller, method: 'HEAD' })).status]).toEqual([304, 200])
   })
 
-  it.runIf(dialect === 'SQLite')('is not evicted by requests for names that do not exist', async () => {
+  it.runIf(dialect === 'SQLite')('is not evicted from the cache by requests for names that do not exist', async () => {
     const { get, ask, readBuilt } = await serveCounted()
     await ask('/alice')
     for (let i = 0; i < 2400; i += 16) {
@@ -137,7 +137,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await names('/bob')).toBe(404)
   })
 
-  it('of a private node is built for each user, and shows a user nothing that another one may see', async () => {
+  it('of a private node is built for each user, and lists no skill that only another user may see', async () => {
     const carol = await test.makeUser('carol')
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     const { get } = await serve(test, { requireKey: true })
@@ -154,7 +154,7 @@ describeDatabases('an index', (open, dialect) => {
   })
 })
 
-describeDatabases('an artifact', (open, dialect) => {
+describeDatabases('a file of a discovery index', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -207,7 +207,7 @@ describeDatabases('an artifact', (open, dialect) => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
   })
 
-  it.runIf(dialect === 'PostgreSQL')('counts towards the bodies in flight while it is read', async () => {
+  it.runIf(dialect === 'PostgreSQL')('counts towards the limit of bytes in memory while it is read', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('huge') })
     const installer = await serve(test)
     const lock = new pg.Client({ connectionString: test.location.databaseUrl! })

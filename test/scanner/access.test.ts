@@ -272,7 +272,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('use the same items in any position', () => {
+  it('have the same access together, in any position, as alone', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))
@@ -312,7 +312,7 @@ describe('content beyond the limits of the lists', () => {
     expect(of('package.json', '{"dependencies":{"[[[[":"1","zod":"[[["}}').packages).toEqual(['npm:zod'])
   })
 
-  it('is limited also if every file is large', () => {
+  it('is limited even if every file is large', () => {
     const files = Array.from({ length: 60 }, (_, i) => ({ path: `f${i}.sh`, bytes: Buffer.alloc(262_145, 'a b\n') }))
     expect(readAccess(files).cut).toHaveLength(21)
   })

@@ -41,7 +41,7 @@ describe('HTTP responses of a node', () => {
     for (const name of everywhere) expect(headers.get(name)).toBeTruthy()
   })
 
-  it("repeat the caller's request id where it is well-formed, and make one where it is not", async () => {
+  it('repeat a well-formed request id of the caller, and otherwise contain a new id', async () => {
     const { get } = await startNode()
     const idFor = async (id: string) =>
       (await get('/skills', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -205,7 +205,7 @@ describe('HTTP responses of a node', () => {
     }
   })
 
-  it('with published pictures have the type that `img` needs, and files that are similar have none', async () => {
+  it('with published pictures have the type that `img` needs, and similar files have no picture type', async () => {
     const { get, api } = await startNode()
     const plain = 'application/octet-stream'
     const types = { 'a.svg': 'image/svg+xml', 'b.SVG': 'image/svg+xml', 'a.avif': 'image/avif', 'a.png': 'image/png' }

@@ -126,7 +126,7 @@ describe('callers of the API', () => {
     expect((await get('/skills')).status).toBe(429)
   })
 
-  it('are charged a file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
+  it('are charged one file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
     const pages = ['/', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
     const { node, get } = await startNode({ rates: { ...rates, files: pages.length } })
     for (const [index, path] of pages.entries()) {

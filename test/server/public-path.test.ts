@@ -97,7 +97,7 @@ describe('a public URL', () => {
     ['https://intranet.example/a//b', 'has a path with other characters'],
     ['https://intranet.example/packs', 'has a path at which the node has indexes'],
     ['https://intranet.example/t/skills', 'has a path at which the node has indexes'],
-  ])('%s is refused with what to write', async (publicUrl, problem) => {
+  ])('%s is refused with the expected form', async (publicUrl, problem) => {
     const { registry } = await startNode()
     const create = () => createNode(registry, { publicUrl })
     expect(create).toThrow(TypeError)

@@ -267,7 +267,7 @@ describe('An mcp.json', () => {
     '['.repeat(30_000),
     `[${'{},'.repeat(15_000)}{}]`,
     `{"servers":{}}${' '.repeat(70_000)}`,
-  ])('without a `$schema` of Agent Plugins is only a file, without servers, and its author is told: %.60j', (text) => {
+  ])('without a `$schema` of Agent Plugins is only a file, without servers, and causes a warning: %.60j', (text) => {
     const files = filesOf(text)
     expect(findMcpProblems(files)).toEqual([])
     expect(readMcpServers(files)).toEqual({})

@@ -232,7 +232,7 @@ describe('imports', () => {
     expect(shared.filter((row) => row.length > 2)).toEqual([])
   })
 
-  it('of minisearch are in only one file of the registry, and one of the documentation', () => {
+  it('of minisearch are in only one file of the registry and one file of the documentation', () => {
     const folders = filesWith(({ name }) => name === 'minisearch').map((path) => path.split('/')[0])
     expect(folders.toSorted()).toEqual(['core', 'dashboard'])
   })
