@@ -110,7 +110,7 @@ describe('checks of a run', () => {
     expect(report.runs[0]).toMatchObject({ ending: 'error', checks: [{ name: 'the agent ends' }] })
   })
 
-  it('treat JSON that is not in the format of an agent as the answer itself', async () => {
+  it('treat JSON in an unknown format as the answer of the agent', async () => {
     expect(await judgeOne({ type: 'contains', value: '42' }, `echo '{"a":42}'`)).toMatchObject({ outcome: 'passed' })
   })
 

@@ -140,7 +140,7 @@ describe('an agent in an evaluation', () => {
   })
 })
 
-describe('an interruption', () => {
+describe('an interruption of an evaluation', () => {
   it.each<NodeJS.Signals>(['SIGINT', 'SIGTERM', 'SIGHUP'])(
     'by %s stops the agents, and keeps the finished runs',
     async (signal) => {

@@ -207,7 +207,7 @@ describe('skillstead eval', () => {
     expect((await skill.evaluate(args, { isTerminal: true })).stderr).toContain('4/4 runs | with 2, without 0 passed')
   })
 
-  it('writes reports as Markdown and JUnit, in which nothing of an agent is markup', async () => {
+  it('writes reports as Markdown and JUnit, in which text of an agent is never markup', async () => {
     const hostile = ']]></failure><b a="&">\\u0007\\u001b[31m | `x` ![i](http://x)'
     const skill = await makeEvalSkill([{ ...exactCase, id: 'a|<b>&"`\u0007' }])
     const agent = await skill.program('agent', `#!/bin/sh\nprintf '%b' '${hostile}'\n`)

@@ -47,7 +47,7 @@ async function readPublished(data: string) {
   return { digest: versions[0]!.digest, programs: listed.filter((file) => file.executable).map(({ path }) => path) }
 }
 
-it('a folder has one digest as folder, zip, tar.gz, and imported as folder and zip', async () => {
+it('a skill has the same digest as a folder, zip and tar.gz, and after an import of a folder or zip', async () => {
   const folder = await makeSkill()
   const all = [{ path: 'SKILL.md', text: skillMd, executable: false }, ...files]
   const zip = `${folder}.zip`

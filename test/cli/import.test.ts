@@ -236,7 +236,7 @@ describe('an import of folders and zips', () => {
     ['three', { a: 'Data Tools', b: 'Data_Tools', c: 'data-tools' }, { 'data-tools': 'c', 'b-data-tools': 'b' }],
   ]
   it.each(folderNames)(
-    'gives valid names to their skills before it derives names from invalid ones: %s',
+    'gives valid names to their skills before it derives names from invalid names: %s',
     async (_, written, given) => {
       const folder = await makeFolder()
       const data = join(folder, 'data')

@@ -111,7 +111,7 @@ describe('e-mail notices', () => {
     expect(server.received[2]!.raw).toContain(`${publicUrl}/skills/acme/tool`)
   })
 
-  it('are not sent to users without an address, or to disabled ones', async () => {
+  it('are not sent to users without an address, or to disabled users', async () => {
     const sent: string[] = []
     const gate = Promise.withResolvers<void>()
     const mailer: Mailer = {

@@ -181,7 +181,7 @@ describe('publishing a plugin', () => {
     ])
   })
 
-  it('leaves the pack of another user alone', async () => {
+  it('does not change a pack of another user', async () => {
     await read(['publish', await makePlugin(toFiles('taken'))])
     const place = await makePlugin({
       'plugin.json': toManifest({ name: 'taken' }),

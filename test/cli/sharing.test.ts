@@ -32,7 +32,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     await skillsteadJson(['publish', folder, '--visibility', visibility, ...alice])
     return `alice/${name}`
   }
-  it('`share` creates a link that reads a private skill, lists links and revokes one', async () => {
+  it('`share` creates a link that reads a private skill, lists links and revokes a link', async () => {
     const name = await publish('shared')
     const made = await skillsteadJson<{ id: string; url: string; expiresAt: string }>([
       'share',

@@ -71,7 +71,7 @@ describe('a node with a certificate', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('closes connections that speak no TLS, and serves the others', async () => {
+  it('closes connections that speak no TLS, and serves the other connections', async () => {
     const files = await writePair(first)
     const limits = ['--connection-limits', 'head=1']
     const serve = ['serve', '--port', '0', '--data', join(folder, 'data'), ...limits, ...publicUrl, ...toOptions(files)]

@@ -116,7 +116,7 @@ describeBrowser('the pages of organisations', () => {
     expect(published).toMatchObject({ visibility: 'internal', organisation: 'acme', latestVersion: '1.0.0' })
   })
 
-  test('let each role do only its allowed actions on a skill, and guests and other users none', async () => {
+  test('let each role do only its allowed actions on a skill, and give guests and other users no actions', async () => {
     const visited = await visit()
     const { openSignedIn, registry, open, createUser } = visited
     const owner = localApi(registry, await registry.getCaller('alice'))

@@ -137,7 +137,7 @@ describeDatabases('several nodes with one database, used by ClawHub clients', (o
     expect(await read()).toEqual([large.byteLength])
   })
 
-  it('sign in a program that starts at one node, is allowed on another, and polls all nodes', async () => {
+  it('sign in a program that starts at one node, is allowed on another node, and polls all nodes', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const { device_code: code, user_code: userCode } = await requestSignIn(a)
     const waitForPoll = (seconds = 5) => first.clock.advance(seconds * 1000)

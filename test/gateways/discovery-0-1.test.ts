@@ -111,7 +111,7 @@ describe('a file of an index of version 0.1', () => {
     expect((await get(path)).status).toBe(404)
   })
 
-  it('counts as a download for SKILL.md alone', async () => {
+  it('counts as a download only if it is SKILL.md', async () => {
     await node.api.publishSkill({
       skillMd: toSkillMd('counted'),
       version: '1.0.0',

@@ -38,7 +38,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     return { ...installer, readBuilt: async () => (await read()) - before }
   }
 
-  it('is refused after the allowed number of files per address, while searches of others continue', async () => {
+  it('is refused after the allowed number of files per IP address, while searches from the address continue', async () => {
     const { get } = await serve(test, { rates: { files: 5 }, trustedProxies: ['127.0.0.1'] })
     for (const [i, path] of indexes.entries()) await get(path, from(`192.0.2.${100 + i}`))
     const flood = await Promise.all(
@@ -54,7 +54,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     expect((await get(indexes[0]!, from('192.0.2.8'))).status).toBe(200)
   })
 
-  it('is built once for all requests until the catalogue changes, also for clients with a cached copy', async () => {
+  it('is built once for all requests until the catalogue changes, even for clients with a cached copy', async () => {
     const { get, readBuilt } = await serveCounted()
     const ask = async () => Promise.all([...indexes, ...indexes].map((path) => get(path)))
     const [first] = [await ask(), await ask()]
@@ -72,7 +72,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     expect(await readBuilt()).toBe(indexes.length + 1)
   })
 
-  it('charges the request that builds it one file per skill, in advance, and every later request one file', async () => {
+  it('is charged one file per skill to the request that builds it, in advance, and one file to later requests', async () => {
     const dan = await test.makeUser('dan')
     for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
     await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })
@@ -171,7 +171,7 @@ describeDatabases('a file of a discovery index', (open, dialect) => {
     expect(asked.map(({ headers }) => headers.get('x-ratelimit-limit'))).toEqual(asked.map(() => '12'))
   })
 
-  it('is refused after the allowed number of files per address, for every caller', async () => {
+  it('is refused after the allowed number of files per IP address, for every caller', async () => {
     const installer = await serve(test, { rates: { anonymous: 1, files: 3 } })
     const [url, key] = [`/alice/notes${folder}/notes-1.0.0.md`, { authorization: `Bearer ${alice.key}` }]
     const given = [await installer.get(url), await installer.get(url, { method: 'HEAD' }), await installer.get(url)]
@@ -189,7 +189,7 @@ describeDatabases('a file of a discovery index', (open, dialect) => {
     expect((await installer.get('/api/v1/skills/alice%2Fnotes')).status).toBe(200)
   })
 
-  it('is refused after the allowed number of bytes per address', async () => {
+  it('is refused after the allowed number of bytes per IP address', async () => {
     const files = [{ path: 'large.bin', content: toImage(600 * 1024), encoding: 'base64' as const }]
     await alice.api.publishSkill({ skillMd: skillMd('large'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })

@@ -140,7 +140,7 @@ describe('the history of the skills of an owner', () => {
     }
   })
 
-  it('has no commit for a version that is lower than the current one', async () => {
+  it('has no commit for a version that is lower than the current version', async () => {
     const { base, publish } = await startGit()
     const before = await readHead(`${base}/alice.git`)
     await publish('tables', '1.0.1')

@@ -187,7 +187,7 @@ describe('access to a repository', () => {
     expect((await refs(`${base}/alice/secret.git`, { headers })).status).toBe(401)
   })
 
-  it('needs a key on a node that requires one', async () => {
+  it('needs a key on a private node', async () => {
     const { repository, key } = await startGit({ requireKey: true })
     const response = await refs(repository)
     expect([response.status, response.headers.get('www-authenticate')?.slice(0, 5)]).toEqual([401, 'Basic'])

@@ -106,7 +106,7 @@ describe('npm', () => {
   })
 })
 
-it('pnpm adds packages, also private ones, and restores them from its lock file', async () => {
+it('pnpm adds public and private packages, and restores them from its lock file', async () => {
   const pnpm = await installProgram('pnpm@12.21.0', 'pnpm')
   const { run, read } = await makeProject({ key: node.key })
   const added = await run(pnpm, 'add', '@alice/tool', '@alice/secret')

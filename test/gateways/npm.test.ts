@@ -253,7 +253,7 @@ describe('an npm download', () => {
 })
 
 describe('the npm registry', () => {
-  it('answers ping, whoami and search', async () => {
+  it('responds to ping, whoami and search', async () => {
     expect(await read('/-/ping')).toEqual({ status: 200, body: {} })
     expect((await read('/-/whoami', as(node.key))).body).toEqual({ username: 'alice' })
     expect((await read('/-/whoami')).status).toBe(401)
@@ -313,12 +313,12 @@ describe('the npm registry', () => {
     '/@alice/tool/-/tool-9.9.9.tgz',
     `/@alice/${'a'.repeat(300)}`,
     '/-/unknown',
-  ])('answers 404 with an error for %s', async (path) => {
+  ])('returns 404 with an error for %s', async (path) => {
     const { status, body } = await read(path)
     expect([status, typeof body.error]).toEqual([404, 'string'])
   })
 
-  it('answers 400 for malformed addresses', async () => {
+  it('returns 400 for malformed addresses', async () => {
     expect((await read('/@alice%2ftool%00')).status).toBe(400)
     expect((await read('/@alice%zztool')).status).toBe(400)
   })

@@ -113,7 +113,7 @@ describe('the OCI registry', () => {
     ['/tool/manifests/latest', 404, 'UNSUPPORTED'],
     ['/a/b/c/manifests/latest', 404, 'UNSUPPORTED'],
     ['/_catalog', 404, 'UNSUPPORTED'],
-  ] as const)('answers %s with %i and %s', async (path, status, code) => {
+  ] as const)('returns for %s the status %i and the code %s', async (path, status, code) => {
     expect(await oci.refuse(path)).toMatchObject({ status, code })
   })
 })

@@ -216,7 +216,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     })
   })
 
-  it('records provenance in the log of this node, which is the first to contain the skill', async () => {
+  it('records provenance in the log of this node, which is the first log to contain the skill', async () => {
     await apply([release('tea')])
     const record = await mirror.api().getProvenance({ name: 'tea' })
     expect(record.log).toMatchObject({ origin: 'mirror.example' })

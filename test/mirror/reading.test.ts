@@ -181,7 +181,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('import nothing from an upstream of lower priority while one of higher priority is unreachable', async () => {
+  it('import nothing from an upstream of lower priority while an upstream of higher priority is unreachable', async () => {
     const first = await openUpstream(open)
     const second = await openUpstream(open, { origin: 'second.example' })
     await first.publish('pdf', '1.0.0', { body: 'The first.' })

@@ -104,7 +104,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       [{ 'DATA-TOOLS': 'DATA-TOOLS', 'data-tools': 'data-tools' }, 'data-tools'],
       [{ a: 'Data Tools', b: 'data-tools' }, 'b'],
       [{ a: 'Data Tools', b: 'Data_Tools', 'data-tools': 'data-tools' }, 'data-tools'],
-    ])('gives a skill name to the folder that writes it, not to one with an invalid name: %o', async (names, taken) => {
+    ])('gives a valid name to its folder before a name derived from an invalid name: %o', async (names, taken) => {
       const repository = makeRepository()
       for (const [place, name] of Object.entries(names))
         put(repository, `${place}/SKILL.md`, toSkillMd(name, `Of ${place}.`))

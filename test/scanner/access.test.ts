@@ -242,7 +242,7 @@ describe('what instructions use', () => {
     expect(skill('It lies in ~/.claude/skills/me/data.\n')).toEqual({})
   })
 
-  it('excludes what they prohibit', () => {
+  it('excludes what sentences prohibit', () => {
     expect(skill('Never run `rm -rf ~/x`. Run `gh pr list`.\n')).toEqual({ commands: ['gh'] })
     expect(skill("Don't do this:\n\n```bash\nnmap 1.2.3.4\n```\n")).toEqual({})
     expect(skill('## Anti-patterns\n\n```bash\nnmap 1.2.3.4\n```\n\n## Use\n\n```bash\nls\n```\n')).toEqual({

@@ -35,7 +35,7 @@ const idsOf = ({ findings }: Change, signal = 'suspicious') =>
   findings.filter((finding) => finding.signal === signal).map(({ ruleId }) => ruleId)
 
 describe('the verdict on a change', () => {
-  it('is safe for corrections, and names the earlier version', () => {
+  it('is safe for corrections, and names the version that it compares with', () => {
     expect(change(version('1.0.1', text('Serve it warm, with a spoon of honey.')))).toEqual({
       since: '1.0.0',
       patch: true,
@@ -100,7 +100,7 @@ describe('the verdict on a change', () => {
     expect(idsOf(change(version('1.0.1', `\`\`\`\n${text(line)}`)))).toContain('adds-instructions')
   })
 
-  it('does not compare lines beyond the first 4,000, and counts changes within them', () => {
+  it('compares only the first 4,000 lines of a text, and counts changes within them', () => {
     const filler = Array.from({ length: 4000 }, (_, i) => `Cup ${i} holds ${i} spoons.`)
     const before = version('1.0.0', [...filler, 'Never delete the cups.'].join('\n'))
     expect(before.outline.lines.length).toBe(4000 * 12)
@@ -152,7 +152,7 @@ describe('the verdict on a change', () => {
     expect(change(version('1.0.1', `${attack}\n\n${text()}`), before).verdict).toBe('safe')
   })
 
-  it('is caution if a part that changed is too large to compare', () => {
+  it('is caution if a changed part is too large to compare', () => {
     const before = version('1.0.0', text(), large('kinds'))
     const found = change(version('1.0.1', text(), large('sorts')), before)
     expect(found.findings).toMatchObject([{ ruleId: 'not-compared', signal: 'suspicious' }])

@@ -101,7 +101,7 @@ const programs = [
   'scrambled-program in a.py ⟸ import os\ngetattr(os, "sys" "tem")("id")\n',
 ]
 
-describe('code', () => {
+describe('malicious code', () => {
   it.each(toExamples(programs))('is found by the rule and path $found: $program', ({ program, found: [place] }) => {
     const [rule, path] = place!.split(' in ')
     expect(findRules(path!, program)).toContain(rule)

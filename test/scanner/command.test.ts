@@ -115,7 +115,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes.map(({ id }) => relative(folder, id))).toEqual(['b/SKILL.md', 'c'])
   })
 
-  it('scans what is left of a folder from which files are being removed', async () => {
+  it('scans the remaining files of a folder from which files are being removed', async () => {
     for (let i = 0; i < 60; i++) await write(`s${i}/SKILL.md`, sampleOf('safe', `s${i}`))
     const [{ lines, notes }] = await Promise.all([
       scan(folder),

@@ -83,7 +83,7 @@ describe('the texts that an expression needs', () => {
 })
 
 describe('a search for patterns', () => {
-  it('finds the same as its expression alone, wherever the needed texts are', () => {
+  it('finds the same matches as its expression alone, wherever the needed texts are', () => {
     const expression = /\w{1,9} (?:red|lazy) (?:\w{1,9} ){0,3}(?:fox|dog)\b/
     const text = 'A very red and quick fox. The lazy dog; some red dogs, a red, lazy hot dog\n'.repeat(2000)
     expect(findOne(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))

@@ -46,7 +46,7 @@ const disguised: readonly [what: string, text: string][] = [
   ['a command with a comment', `\`\`\`sh\n${piped} # bad: retry\n\`\`\``],
 ]
 
-describe('an example', () => {
+describe('an example of an attack', () => {
   it.each(honest)('is %s', (_, text) => {
     expect(signals(text).length).toBeGreaterThan(0)
     expect(signals(text).filter((signal) => signal === 'suspicious' || signal === 'hostile')).toEqual([])

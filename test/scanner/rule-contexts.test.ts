@@ -91,7 +91,7 @@ describe('approvals in place of the user', () => {
   })
 })
 
-describe('settings', () => {
+describe('settings in a skill', () => {
   const skillMd = { path: 'SKILL.md', text: '# Calendar\n\nReads its configuration from `config.yaml`.\n' }
   const text = 'base_url: https://a1b2c3.ngrok-free.dev/oauth/callback\n'
   const toVerdict = (...paths: string[]) =>
@@ -116,7 +116,7 @@ function findPowers(text: string): string[] {
   return findings.filter(({ signal }) => signal === 'power').map(({ ruleId }) => ruleId)
 }
 
-describe('a power', () => {
+describe('a power of a skill', () => {
   it.each([
     ['wildcard-tools', '---\nname: a\nallowed-tools: *\n---\n\nDo it.'],
     ['wildcard-tools', '---\nname: a\nallowed-tools: "*"\n---\n\nDo it.'],
@@ -237,7 +237,7 @@ describe('a program that a skill demands', () => {
   })
 })
 
-describe('a lesson', () => {
+describe('a skill that teaches about attacks', () => {
   it('may show a comment with an instruction between backticks', () => {
     const text = [
       '---\nname: skill-scan\ndescription: Security scanner that detects prompt injection attacks in skills.\n---',

@@ -87,7 +87,7 @@ describe('threads with several queued scans', () => {
     expect(await pool.ask('c', 1)).toEqual(['c'])
   })
 
-  it('share one thread while few bytes wait, and start another for more', async () => {
+  it('share one thread while few bytes wait, and start another thread for more bytes', async () => {
     let started = 0
     const start = () => {
       started++

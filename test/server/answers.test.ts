@@ -65,7 +65,7 @@ describe('HTTP responses of a node', () => {
     expect(text).not.toMatch(/script|secret/)
   })
 
-  it('are 405 for unsupported methods, and list the supported ones in Allow', async () => {
+  it('are 405 for unsupported methods, and list the supported methods in Allow', async () => {
     const { get } = await startNode()
     const response = await get('/users/me', { method: 'POST' })
     expect(response.status).toBe(405)
@@ -216,7 +216,7 @@ describe('HTTP responses of a node', () => {
       expect([path, (await get(`/skills/pdf/files/${path}`)).headers.get('content-type')]).toEqual([path, type])
   })
 
-  it('redirect the old name of a transferred skill to the new one, and keep the query', async () => {
+  it('redirect the old name of a transferred skill to the new name, and keep the query', async () => {
     const { as, get, createUser } = await startNode()
     const bob = await createUser('bob')
     expect((await as('/skills/alice%2Fpdf/transfer', json({ newOwner: 'bob' }))).status).toBe(202)

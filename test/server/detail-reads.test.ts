@@ -83,7 +83,7 @@ describe('GET /skills/<name>', () => {
     }
   })
 
-  it('spends the allowance of the caller, and counts and logs each answer', async () => {
+  it('is charged to the caller, and counts and logs each response', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
     const { node } = await startNode({ rates: { anonymous: 3 }, logger })
@@ -165,7 +165,7 @@ describe('GET /skills/<name>', () => {
     expect(/requests_total\{endpoint="getSkill".*\} (\d+)/.exec(metrics)![1]).toBe('2')
   })
 
-  it('answers from the cache of a mounted node, until the skill changes', async () => {
+  it('responds from the cache of a mounted node, until the skill changes', async () => {
     const { registry, api } = await startNode()
     const node = createNode(registry, { rates: { anonymous: 4 } })
     const read = (path = 'pdf') => node.fetch(new Request(`http://localhost/api/v1/skills/${path}`))

@@ -140,7 +140,7 @@ describe('the documentation of a node', () => {
     '/docs/guides/nothing.md',
     '/docs/guides/api/..%2fdeploy.md',
     '/docs/guides/',
-  ])('has nothing at %s', async (path) => {
+  ])('has no page at %s', async (path) => {
     const { node } = await open()
     const close = 'Host: 127.0.0.1~Accept: text/html~Connection: close~~'
     const answer = await sendRaw(node.port, `GET ${path} HTTP/1.1~${close}`)

@@ -103,7 +103,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     ['accepts no connections', 'with allow_connections false', 'with allow_connections true'],
     ['cancels statements', 'set statement_timeout = 1', 'reset statement_timeout'],
     ['is read-only', 'set default_transaction_read_only = on', 'reset default_transaction_read_only'],
-  ])('answers as before or 503 with Retry-After while the database %s, and recovers', async (_, begin, end) => {
+  ])('responds as before, or with 503 and Retry-After, while the database %s, and recovers', async (_, begin, end) => {
     const name = await publish()
     const skill = { owner: 'ann', name, version: '1.0.0', pack: 'walk', share: 'ssl_none' }
     const see = async () =>

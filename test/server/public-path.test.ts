@@ -51,7 +51,7 @@ describe('a request to a node below a path', () => {
     expect(answer.slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
   })
 
-  it('is routed by a web handler too, with its body and its address', async () => {
+  it('is routed by a web handler with and without the path, with its body', async () => {
     const { registry, key } = await startNode()
     const node = createNode(registry, { publicUrl })
     try {

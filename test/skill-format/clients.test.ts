@@ -69,7 +69,7 @@ describe('the contract of inputs and outputs', () => {
   const contract = ['inputs:', '  - name: path', '    description: a file', 'outputs:', '  - name: report']
   const below = ['metadata:', ...contract.map((line) => `  ${line}`)]
 
-  it('stays where it is when the advice of lint is followed', () => {
+  it('stays in its place when the author follows the advice of lint', () => {
     const advice = adviceOf(doc(...sound, ...contract))
     expect(advice).toHaveLength(2)
     for (const message of advice) expect(message).toMatch(/Leave it: Skillstead reads it only at the top level/)
@@ -78,7 +78,7 @@ describe('the contract of inputs and outputs', () => {
     for (const message of other) expect(message).toMatch(/Move it to the top level, where Skillstead reads it/)
   })
 
-  it('is the same below metadata, where earlier advice had moved it', () => {
+  it('is the same below metadata, to which earlier advice had moved it', () => {
     expect(contractOf(below)).toEqual(contractOf(contract))
     expect(contractOf(contract)).toMatchObject({ inputs: [{ name: 'path' }], outputs: [{ name: 'report' }] })
   })

@@ -584,7 +584,7 @@ describe('the outline of a body', () => {
     '```\ncode\n```',
     '<br>',
     'Category: x\nVersion: 1',
-  ])('has no summary for %j, which says nothing', (body) => {
+  ])('has no summary for %j, which has no content', (body) => {
     expect(firstParagraph(body)).toBe('')
   })
 

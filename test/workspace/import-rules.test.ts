@@ -213,7 +213,7 @@ describe('imports', () => {
     expect(others).toEqual([])
   })
 
-  it('of core and maintenance write each table in only one folder', () => {
+  it('of core and maintenance write each database table in only one folder', () => {
     // Migrations create tables, and a restore or an import moves whole databases.
     const files = [...listFiles('core'), ...listFiles('maintenance')].filter(
       (path) => !/^(?:core\/src\/storage\/migrations|maintenance\/src\/transfer)\//.test(path),

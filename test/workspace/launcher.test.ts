@@ -142,7 +142,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
   })
 
   it(
-    'reports a download that stalls with what to do, and exits when npm gives it up',
+    'reports a download that stalls with advice, and exits when npm gives it up',
     { timeout: 120_000 },
     async () => {
       const registry = createServer(() => undefined).listen(0, '127.0.0.1')
