@@ -109,7 +109,7 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     })
   })
 
-  it('send a registry only the names of skills installed from it, and fail if the registry has flagged one of them', async () => {
+  it('send a registry only the names of skills installed from it, and fail if it has flagged an installed skill', async () => {
     const [[, at]] = ways as [[string, string[]]]
     await lock({
       'alice/faxes': locked('faxes', server.url),

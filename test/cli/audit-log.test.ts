@@ -34,7 +34,7 @@ const subjects = async (path = file) =>
   (await readFileEntries(path)).filter(({ action }) => action === 'user.create').map(({ subject }) => subject)
 
 describe('serve --audit-log FILE', () => {
-  it('appends every entry once and in order, also those made while it was stopped and before it began', async () => {
+  it('appends every entry once and in order, including entries made before its first start and while it was stopped', async () => {
     await create('ann')
     const node = await startServer(serve)
     await expect.poll(() => subjects(), waiting).toEqual(['ann'])
@@ -70,7 +70,7 @@ describe('serve --audit-log FILE', () => {
     await again.stop()
   })
 
-  it('begins a line after one that a crash cut', async () => {
+  it('starts a new line after a line that a crash truncated', async () => {
     await create('ann')
     await writeFile(file, '{"id":"cut')
     const node = await startServer(serve)
@@ -80,7 +80,7 @@ describe('serve --audit-log FILE', () => {
     expect(toEntries(lines.join('\n')).map(({ subject }) => subject)).toContain('ann')
   })
 
-  it('serves while the file cannot be written, and writes what is missing afterwards', async () => {
+  it('serves while the file cannot be written, and appends the missing entries afterwards', async () => {
     const later = join(file, '..', 'later')
     file = join(later, 'audit.ndjson')
     const node = await startServer([...serve.slice(0, -1), file])
@@ -93,7 +93,7 @@ describe('serve --audit-log FILE', () => {
     expect(node.said().match(/not written/g), 'one warning').toHaveLength(1)
   })
 
-  it('refuses a folder, and a damaged position', async () => {
+  it('does not start if FILE is a folder, or if the stored position in the log is damaged', async () => {
     await mkdir(file)
     const folder = await skillstead(serve)
     expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining('audit.ndjson is not a file') })
@@ -105,7 +105,7 @@ describe('serve --audit-log FILE', () => {
 })
 
 describe('serve --audit-log -', () => {
-  it('prints the entries that are new', async () => {
+  it('prints only the entries made after its start', async () => {
     await create('ann')
     const node = await startServer([...serve.slice(0, -1), '-'])
     await create('bob')

@@ -130,7 +130,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(published.stderr).toContain(reasons.join(' '))
   })
 
-  it('says what clients do with a skill, and fails for a client that skips it', async () => {
+  it('is checked by `lint --client`, which says what each client ignores, and fails for a client that skips it', async () => {
     const lines = ['---', 'name: hooked', 'description: Runs a hook.', 'hooks: a', 'license: MIT', '---', 'Text.', '']
     await write('hooked/SKILL.md', lines.join('\n'))
     const plain = await skillstead(['lint', 'hooked'], { cwd })
@@ -158,7 +158,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     [['publish', 'tidy-up', '--data', 'data'], 2, 'The owner is missing. Pass --owner NAME.'],
     [['fork', 'tidy-up', '--data', 'data'], 2, 'The owner of the fork is missing. Pass --user NAME.'],
     [['star', 'tidy-up', '--data', 'data'], 2, 'The user is missing. Pass --user NAME.'],
-  ])('%j fails with %i and one sentence', async (args, code, sentence) => {
+  ])('%j fails with exit code %i and one sentence', async (args, code, sentence) => {
     const finished = await skillstead(args, { cwd })
     expect(finished).toMatchObject({ code, stdout: '' })
     expect(finished.stderr).toContain(sentence)
@@ -168,7 +168,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
   it.each([
     ['another key', 'colour: red\n'],
     ['repaired text', 'license: a: b\n'],
-  ])('that is not portable is named before it is published: %s', async (what, line) => {
+  ])('is published with a warning if it is not portable: %s', async (what, line) => {
     const place = ['--data', join(await makeFolder(), 'data')]
     await skillsteadJson(['users', 'create', 'bob', ...place])
     const name = `odd-${what.length}`
@@ -183,7 +183,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(again.stderr).not.toContain(warning)
   })
 
-  it('is published alone: a folder of several skills is refused with their names', async () => {
+  it('is not published from a folder of several skills, which the error lists', async () => {
     const cases: [string[], string?][] = [
       [['one/SKILL.md', 'two/deep/SKILL.md'], 'contains 2 skills: one, two/deep. Publish one of them'],
       [Array.from({ length: 12 }, (_, i) => `s${i}/skill.md`), 's7 and 2 more. Publish one of them'],

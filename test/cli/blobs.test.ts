@@ -70,7 +70,7 @@ describe('skillstead blobs move', () => {
     await registry.close()
   })
 
-  it('names what is missing or wrong', async () => {
+  it('reports a missing or invalid option, credential or bucket', async () => {
     const { data } = await makeRegistry()
     const run = (args: readonly string[], env: Record<string, string> = {}) =>
       skillstead(['blobs', 'move', '--data', data, ...args], { env: { ...s3.env, ...env } })

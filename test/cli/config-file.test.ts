@@ -123,7 +123,7 @@ describe('a configuration file', () => {
     ['ca = "none.pem"', "ca: 'none.pem' cannot be read."],
     ['embeddings-url = "http://127.0.0.1"', 'embeddings-url: Pass both --embeddings-url and --embeddings-model.'],
     ['"a\\u001b[31m" = 1', 'a [31m: this is not a setting of this command. docs/configuration.md lists the settings.'],
-  ])('with %j is refused with its place', async (content, problem) => {
+  ])('with %j is refused, with the setting or line at fault', async (content, problem) => {
     const { file, data } = await writeConfig(content)
     const serve = ['serve', '--config', file, '--data', data]
     expect(await skillstead(serve)).toEqual({ code: 2, stdout: '', stderr: `${file}, ${problem}\n` })
@@ -200,7 +200,7 @@ describe('an environment variable', () => {
     expect((await skillstead(['key', '--data', data])).code).toBe(0)
   })
 
-  it('wins over the file, and SKILLSTEAD_PORT over PORT', async () => {
+  it('overrides the configuration file, and SKILLSTEAD_PORT overrides PORT', async () => {
     const { file, data } = await writeConfig('port = 1\nrate-limits = "anonymous=9"\nprivate = true')
     const env = { PORT: '1', SKILLSTEAD_PORT: '0', SKILLSTEAD_PRIVATE: 'false', SKILLSTEAD_CONFIG: file }
     const node = await startServer(['serve', '--data', data], { env })
@@ -210,7 +210,7 @@ describe('an environment variable', () => {
   })
 
   it.each(['tcp://10.0.0.1:80', ' udp://10.0.0.1:80', 'tcp://[fd00::1]:80'])(
-    'SKILLSTEAD_PORT of a Service of Kubernetes sets nothing, and the node says so: %j',
+    'SKILLSTEAD_PORT is ignored with a message if Kubernetes set it for a Service: %j',
     async (link) => {
       const { data } = await writeConfig('')
       const node = await startServer(['serve', '--data', data], { env: { PORT: '0', SKILLSTEAD_PORT: link } })

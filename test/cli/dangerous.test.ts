@@ -44,7 +44,7 @@ it('`publish` shows the scan findings of a dangerous skill, and publishes it onl
   expect(found.stdout).toMatch(/^alice\/trap@1\.0\.0 .*\n.*\n {2}scan: dangerous, \d+ of 100\n/)
 })
 
-it('`publish --allow-dangerous` sends one request, and says before it that a skill is not portable', async () => {
+it('`publish --allow-dangerous` sends one request, after a warning if the skill is not portable', async () => {
   const { node, createUser } = await startNode()
   const env = { SKILLSTEAD_KEY: await createUser('bob') }
   const proxy = await openStandIn((request, response) =>
@@ -77,7 +77,7 @@ it('`publish --allow-dangerous` sends one request, and says before it that a ski
   }
 })
 
-it('`show` and `diff` print the verdict on the change, with what was added', async () => {
+it('`show` and `diff` print the verdict on the change between two versions, and what it added', async () => {
   const folder = await makeFolder()
   const data = ['--data', join(folder, 'data')]
   await skillsteadJson(['users', 'create', 'alice', ...data])

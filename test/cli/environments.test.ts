@@ -52,7 +52,7 @@ describe('a key in an environment variable', () => {
   })
 
   it.each(['SKILLSTEAD_KEY', 'SKILLSTEAD_UPSTREAM_KEY'])(
-    'is named if no header can have it, and not shown: %s',
+    'that a header cannot contain is refused, and the error names only the variable: %s',
     async (name) => {
       const command =
         name === 'SKILLSTEAD_KEY'
@@ -69,7 +69,7 @@ describe('a key in an environment variable', () => {
 
 describe('DATABASE_URL', () => {
   it.each(['localhost/skills', 'mysql://root@localhost/skills', 'postgresql://u:p#@host/db', 'skills-db'])(
-    'that names no PostgreSQL database is refused with the form that it needs, and not shown: %s',
+    'that names no PostgreSQL database is refused with the expected form, without its value: %s',
     async (url) => {
       const { code, stderr } = await skillstead(['show', 'alice/tool'], { env: { DATABASE_URL: url } })
       expect([code, stderr]).toEqual([2, expect.stringContaining('postgresql://USER:PASSWORD@HOST:5432/DATABASE')])
@@ -77,7 +77,7 @@ describe('DATABASE_URL', () => {
     },
   )
 
-  it('is said not to count where there is a login', async () => {
+  it('is ignored with a message if the user has logged in to a node', async () => {
     const env = { XDG_CONFIG_HOME: await makeFolder(), DATABASE_URL: 'postgresql://u:secret@localhost/skills' }
     await skillstead(['login', '--url', server.url], { env, input: key })
     const { code, stderr } = await skillstead(['whoami'], { env })
@@ -106,7 +106,7 @@ describe('a user without a home folder', () => {
     },
   )
 
-  it('is told which variable names a folder for what a command would save', async () => {
+  it('gets the name of the variable to set if `login` or `verify` cannot save a file', async () => {
     const file = join(await makeFolder(), 'file')
     await writeFile(file, '')
     const env = { ...none, XDG_CONFIG_HOME: file }
@@ -119,7 +119,7 @@ describe('a user without a home folder', () => {
   })
 })
 
-describe('a proxy of the environment', () => {
+describe('a proxy in an environment variable', () => {
   it('is used by commands, but not for the hosts of NO_PROXY', async () => {
     const asked: string[] = []
     const proxy = createServer((request, response) => {
@@ -136,7 +136,7 @@ describe('a proxy of the environment', () => {
     expect([through.code, past.code, past.stdout]).toEqual([0, 0, expect.stringContaining('alice/tool')])
   })
 
-  it('is named when nothing responds', async () => {
+  it('that does not respond is named in the error', async () => {
     const env = { https_proxy: 'http://127.0.0.1:1' }
     const { code, stderr } = await skillsteadProcess(['search', 'x', '--url', 'https://skills.test'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining('https_proxy names a proxy.')])
@@ -147,7 +147,7 @@ describe('a proxy of the environment', () => {
     ['https', { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:2' }, 'HTTPS_PROXY names a proxy.'],
     ['https', { http_proxy: '127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:2' }, 'http_proxy names a proxy.'],
     ['http', { HTTPS_PROXY: 'http://127.0.0.1:1' }, undefined],
-  ])('is named by the variable for %s: %j', async (scheme, env, named) => {
+  ])('is named in the error by the variable that applies to %s: %j', async (scheme, env, named) => {
     const { stderr } = await skillstead(['search', 'x', '--url', `${scheme}://127.0.0.1:59999`], { env })
     expect(/\S+ names a proxy\./.exec(stderr)?.[0]).toBe(named)
   })
@@ -156,7 +156,7 @@ describe('a proxy of the environment', () => {
     [407, 'https', 'write them into its URL, http://USER:PASSWORD@HOST:PORT.'],
     [403, 'http', 'whether this network requires a sign-in.'],
     [403, 'https', 'allow the host in the proxy, or name it in NO_PROXY.'],
-  ])('that answers %i over %s with a page is reported with what to do', async (status, scheme, advice) => {
+  ])('that answers %i over %s with a page is reported with advice', async (status, scheme, advice) => {
     const proxy = await openForwardProxy()
     onTestFinished(proxy.close)
     proxy.refusal = { status, page: '<html>Sign in</html>' }
@@ -178,7 +178,7 @@ describe('a proxy of the environment', () => {
   })
 
   it.each(['socks5://127.0.0.1:1', 'http://', 'http://a b'])(
-    'that is none stops a node, and is not shown: %s',
+    'with an invalid URL stops a node, and is not shown: %s',
     async (value) => {
       const serve = ['serve', '--port', '0', '--data', await makeFolder()]
       const expected = 'HTTPS_PROXY is not the URL of a proxy. Use the form http://HOST:PORT.\n'
@@ -191,7 +191,7 @@ describe('a proxy of the environment', () => {
   )
 
   it.each(['http://anna:secret@', 'http://a b:1', 'proxy.corp:port'])(
-    'that is none does not matter to a command without a network: %s',
+    'with an invalid URL does not stop commands that use no network: %s',
     async (HTTP_PROXY) => {
       const folder = await makeFolder()
       await writeFile(join(folder, 'SKILL.md'), `---\nname: ${basename(folder)}\ndescription: Reads.\n---\nReads.\n`)
@@ -209,7 +209,7 @@ describe('a proxy of the environment', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('HTTP_PROXY names a proxy.')])
   })
 
-  it('that is none stops a login and a verification too', async () => {
+  it('with an invalid URL stops `login` and `verify`', async () => {
     const env = { https_proxy: 'http://a b:1' }
     const calls = [
       ['login', '--url', 'https://skills.test'],
@@ -221,7 +221,7 @@ describe('a proxy of the environment', () => {
     }
   })
 
-  it('that is none stops a command before it sends anything', async () => {
+  it('with an invalid URL stops `search`, without the password in the error', async () => {
     const env = { HTTP_PROXY: 'http://anna:secret@' }
     const { code, stderr } = await skillsteadProcess(['search', 'tool', '--url', server.url], { env })
     expect([code, stderr]).toEqual([2, 'HTTP_PROXY is not the URL of a proxy. Use the form http://HOST:PORT.\n'])
@@ -239,7 +239,7 @@ describe('standard output', () => {
     })
 
   it.each(['skillstead --version', 'skillstead help', 'skillstead help serve', 'skillstead completion bash'])(
-    'that its reader closes ends a command quietly: %s | true',
+    'that its reader closes early ends a command without an error: %s | true',
     async (command) => {
       const { code, stderr } = await shell(`${command} | true`)
       expect(stderr).toBe('')
@@ -247,7 +247,7 @@ describe('standard output', () => {
     },
   )
 
-  it.skipIf(!existsSync('/dev/full'))('on a full disk fails a command (Linux only, which has /dev/full)', async () => {
+  it.skipIf(!existsSync('/dev/full'))('on a full disk makes a command fail (only Linux has /dev/full)', async () => {
     for (const command of [
       'skillstead help',
       'skillstead --version',

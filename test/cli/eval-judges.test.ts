@@ -81,11 +81,11 @@ describe('checks of a run', () => {
     ],
     ['a code fence without an end', { type: 'json_schema', value: true }, "printf '```json\\n[1]'", 'failed'],
     ['no new file of a glob', { type: 'file_exists', value: '*.png' }, 'mkdir a; touch a/c.png', 'failed'],
-  ])('decide %s', async (_, check, script, outcome) => {
+  ])('give the expected outcome for %s', async (_, check, script, outcome) => {
     expect(await judgeOne(check, script)).toMatchObject({ outcome })
   })
 
-  it('find no code fence in 4 MiB that look like the start of one', async () => {
+  it('find no code fence in 4 MiB of text that only looks like the start of a fence', async () => {
     const script = "printf '```'; head -c 4000000 /dev/zero | tr '\\0' '\\n'; echo end"
     expect(await judgeOne({ type: 'json_schema', value: true }, script)).toMatchObject({ outcome: 'failed' })
   })
@@ -93,7 +93,7 @@ describe('checks of a run', () => {
   it.each<[string, string]>([
     ['too large', 'head -c 9000000 /dev/zero > a'],
     ['cut off', "head -c 2000000 /dev/zero | tr '\\0' x > a"],
-  ])('do not decide that files have no text, if they are %s', async (_, script) => {
+  ])('do not decide that files lack a text if the files are %s', async (_, script) => {
     const check = { type: 'not_contains', value: 'needle', target: 'files' }
     expect(await judgeOne(check, script)).toMatchObject({ outcome: 'unjudged' })
     expect(await judgeOne(check, `echo needle > 0; ${script}`)).toMatchObject({ outcome: 'failed' })
@@ -104,17 +104,17 @@ describe('checks of a run', () => {
     ['has no result', '{"type":"system","subtype":"init"}'],
     ['reached its limit', '{"type":"result","subtype":"error_max_turns","is_error":true}'],
     ['reports a failed turn', '{"type":"thread.started"}\n{"type":"turn.failed","error":{"message":"42"}}'],
-  ])('fail a run as broken whose JSON %s', async (_, json) => {
+  ])('fail a run as broken if the JSON of its agent %s', async (_, json) => {
     const report = await judge([{ type: 'contains', value: '42' }], `printf '%b' '${json}'`)
     expect(report).toMatchObject({ withSkill: { runs: 1, passed: 0, broken: 1 } })
     expect(report.runs[0]).toMatchObject({ ending: 'error', checks: [{ name: 'the agent ends' }] })
   })
 
-  it('decide about an answer that is JSON of another kind', async () => {
+  it('treat JSON in an unknown format as the answer of the agent', async () => {
     expect(await judgeOne({ type: 'contains', value: '42' }, `echo '{"a":42}'`)).toMatchObject({ outcome: 'passed' })
   })
 
-  it('do not read files outside of the run, through links either', async () => {
+  it('do not read files outside the folder of the run, even through links', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'secret'), 'secret')
     const check = { type: 'contains', value: 'secret' }
@@ -127,7 +127,7 @@ describe('checks of a run', () => {
     expect(await judgeOne({ ...check, target: 'files' }, `ln -s ${folder} d`)).toMatchObject({ outcome: 'failed' })
   })
 
-  it('do not count a file that was there before the agent', async () => {
+  it('do not count a file that existed before the agent ran', async () => {
     const skill = await makeEvalSkill(
       [{ prompt: 'x', files: ['evals/in.txt'], assertions: [{ type: 'file_exists', value: '*.txt' }] }],
       {
@@ -142,14 +142,14 @@ describe('checks of a run', () => {
     ['a pattern that backtracks without an end', { type: 'regex', value: '^(a+)+$' }],
     ['a pattern of a schema that does', { type: 'json_schema', value: { pattern: '^(a+)+$' } }],
     ['a schema with a reference to nowhere', { type: 'json_schema', value: { $ref: '#/nowhere' } }],
-  ])('are not judged, and the run not counted, for %s', async (_, check) => {
+  ])('are unjudged, and their run is not counted, for %s', async (_, check) => {
     const text = `${'a'.repeat(60)}!`
     const script = check && 'type' in check && check.type === 'regex' ? `echo '${text}'` : `echo '"${text}"'`
     const report = await judge([check], script)
     expect(report).toMatchObject({ withSkill: { runs: 0, unjudged: 1 }, withoutSkill: { runs: 0, unjudged: 1 } })
   })
 
-  it('fail a run whose agent fails, whatever it printed', async () => {
+  it('fail a run whose agent fails, whatever the agent printed', async () => {
     const report = await judge([{ type: 'exact', value: '42' }], 'echo 42; echo no login >&2; exit 3')
     expect(report.withSkill).toMatchObject({ runs: 1, passed: 0, broken: 1 })
     expect(report.runs[0]).toMatchObject({ ending: 'exit', code: 3, outcome: 'failed' })
@@ -170,7 +170,7 @@ it('a finished evaluation leaves no folders of runs', async () => {
 })
 
 it.each(['.claude', '.claude/skills', '.agents', '.agents/skills'])(
-  'deletes nothing outside of the run through a link in place of %s',
+  'an evaluation deletes nothing outside the folder of a run through a link in place of %s',
   async (place) => {
     const outside = await makeFolder()
     const kept = join(outside, place.endsWith('skills') ? 'answers' : 'skills/answers', 'SKILL.md')
@@ -184,14 +184,14 @@ it.each(['.claude', '.claude/skills', '.agents', '.agents/skills'])(
   },
 )
 
-describe('scripts of cases', () => {
+describe('scripts of evaluation cases', () => {
   const files = {
     'evals/check.sh':
       '#!/bin/sh\nread -r answer\ntest "$answer" = "$(cat out.txt)" && test -z "$MODEL_KEY$SKILLSTEAD_KEY"',
   }
   const script = { type: 'script', value: 'evals/check.sh' }
 
-  it('are run only with --allow-scripts, in the folder of the run, with the last message and no keys', async () => {
+  it('run only with --allow-scripts, in the folder of the run, with the last message of the agent and without keys', async () => {
     const run = 'echo 42 > out.txt; echo 42'
     const refused = await judge([script], run, { files })
     expect(refused).toMatchObject({
@@ -207,7 +207,7 @@ describe('scripts of cases', () => {
     })
   })
 
-  it('stop at the time limit, and cannot change what other checks see', async () => {
+  it('stop at the time limit, and cannot change the files that other checks read', async () => {
     const hanging = { 'evals/check.sh': 'rm -f out.txt; echo deleted; sleep 60' }
     const checks = [script, { type: 'file_exists', value: 'out.txt' }]
     const report = await judge(checks, 'touch out.txt', { files: hanging, args: ['--allow-scripts', '--timeout', '1'] })
@@ -217,7 +217,7 @@ describe('scripts of cases', () => {
     ])
   })
 
-  it('are not named as a reason if they may run, and something else is not decided', async () => {
+  it('are not named as the reason for skipping a case if --allow-scripts is passed', async () => {
     const yaml =
       'context: { scaffold_script: make.sh }\nexecution: { prompt: x }\ngraders: [{ type: llm, criteria: x }]'
     const skill = await makeEvalSkill([], { 'evals/x/case.yaml': yaml, 'evals/x/make.sh': 'true' })
@@ -253,7 +253,7 @@ describe('scripts of cases', () => {
 describe('expectations in words', () => {
   const words = ['The answer is polite', 'The answer is 42']
 
-  it('are not judged without a judge, and a case with nothing else is not run', async () => {
+  it('are not judged without --judge, and a case with no other checks is not run', async () => {
     const report = await judge(words, 'touch ran; echo 42')
     expect(report).toMatchObject({ cases: [], runs: [], verdict: 'none' })
     expect(report.skipped[0]!.undecided.map(({ check }) => check)).toEqual(words)
@@ -264,7 +264,7 @@ describe('expectations in words', () => {
     })
   })
 
-  it('are judged by the lines of a judge, which does not see whether the run had the skill', async () => {
+  it('are judged by the lines that the judge prints, without knowing whether the run had the skill', async () => {
     const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: words }])
     const agent = await skill.program('agent', '#!/bin/sh\ncat > /dev/null\necho 42\n')
     const seen = join(skill.folder, '../seen')
@@ -300,14 +300,14 @@ describe('expectations in words', () => {
     ],
     ['corrects itself', 'echo "$code 1: PASS"; echo "$code 1: FAIL"', 'failed'],
     ['prints JSON of claude', `printf '{"type":"result","result":"%s 1: PASS it is"}' "$code"`, 'passed'],
-  ])('are judged by the last line with the code, if the judge %s', async (_, lines, outcome) => {
+  ])('are judged by the last line with the code of the question, if the judge %s', async (_, lines, outcome) => {
     const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
     const agent = await skill.program('agent', "#!/bin/sh\necho '1: PASS'\n")
     const args = ['--agent', agent, '--runs', '1', '--judge', await skill.program('judge', judging(lines))]
     expect((await skill.report(args)).runs[0]).toMatchObject({ outcome })
   })
 
-  it('are judged in a folder without what the agent wrote, which the question has', async () => {
+  it('are judged in a folder without the files that the agent wrote; the question contains their text', async () => {
     const grader = '---\ntype: llm\nfocus: files\n---\nPASS if there is a needle.\n'
     const skill = await makeEvalSkill([], { 'evals/x/prompt.md': 'Do it.', 'evals/x/graders/a.md': grader })
     const agent = await skill.program(
@@ -326,7 +326,7 @@ describe('expectations in words', () => {
     expect(report.withSkill).toMatchObject({ passed: 1 })
   })
 
-  it('are not judged, and no agent runs, by a judge that cannot be started', async () => {
+  it('are not judged if the judge cannot be started, and then no agent runs', async () => {
     const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
     const ran = join(skill.folder, '../ran')
     const args = [
@@ -339,7 +339,7 @@ describe('expectations in words', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
-  it('give no verdict if more than 5 % of the runs are not judged, and cases count only if they do on both sides', async () => {
+  it('give no verdict if over 5 % of the runs are unjudged; a case counts only if judged with and without the skill', async () => {
     const fine = { id: 'fine', prompt: 'x', assertions: [{ type: 'exact', value: '42' }] }
     const hard = { id: 'hard', prompt: 'y', assertions: ['It is good'] }
     const skill = await makeEvalSkill([fine, hard])
@@ -361,7 +361,7 @@ describe('expectations in words', () => {
     expect(code).toBe(1)
   })
 
-  it('are not judged if the answer is too long for a word of the command, and the evaluation continues', async () => {
+  it('are not judged if the answer is too long for a command argument, and the evaluation continues', async () => {
     const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
     const agent = await skill.program('agent', '#!/bin/sh\nyes €€€€ | head -c 600000\n')
     const report = await skill.report(['--agent', agent, '--runs', '1', '--judge', 'echo {prompt}'])

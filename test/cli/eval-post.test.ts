@@ -65,7 +65,7 @@ describe('skillstead eval --post', () => {
     expect(await listPosted()).toEqual(posted)
   })
 
-  it('refuses a folder that is not the version before any agent runs', async () => {
+  it('refuses a folder whose digest differs from that of the version, before any agent runs', async () => {
     const skill = await makeEvalSkill([exactCase])
     const { listPosted, place } = await startPosting(skill.folder)
     const ran = join(skill.folder, '../ran')
@@ -111,7 +111,7 @@ describe('skillstead eval --post', () => {
     },
   )
 
-  it('posts nothing if more than 5 % of the runs failed, as without a login of the agent', async () => {
+  it('posts nothing if more than 5 % of the runs failed, for example because the agent has no login', async () => {
     const skill = await makeEvalSkill([exactCase])
     const { listPosted, place } = await startPosting(skill.folder)
     const agent = await skill.program('agent', '#!/bin/sh\ntest -d .claude && echo 42\n')
@@ -120,7 +120,7 @@ describe('skillstead eval --post', () => {
     expect({ code, posted: await listPosted() }).toEqual({ code: 1, posted: [] })
   })
 
-  it('reports why the node refuses a result, and where the result is', async () => {
+  it('reports why the node refuses a result, and which folder contains the result', async () => {
     const skill = await makeEvalSkill([exactCase])
     const { place, listPosted, api } = await startPosting(skill.folder)
     const agent = await skill.program('agent', findingAgent('no'))
@@ -179,13 +179,13 @@ describe('skillstead eval --post', () => {
       expect([code !== 0, await readAppended(ran), await listPosted()]).toEqual([true, [], []])
     })
 
-    it('refuses a key without a version to post for', async () => {
+    it('refuses a key without --post', async () => {
       const skill = await makeEvalSkill([exactCase])
       const { code, stderr } = await skill.evaluate(['--agent', 'true', '--sign', 'id'])
       expect([code, stderr]).toEqual([2, expect.stringContaining('Pass --post NAME@VERSION.')])
     })
 
-    it('posts nothing if ssh-keygen does not sign, and reports where the result is', async () => {
+    it('posts nothing if ssh-keygen does not sign, and reports which folder contains the result', async () => {
       const skill = await makeEvalSkill([exactCase])
       const { listPosted, place } = await startPosting(skill.folder)
       const { file } = await makeKey('ed25519', 'a passphrase that no one types')

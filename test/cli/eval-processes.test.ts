@@ -26,7 +26,7 @@ async function untilDead(file: string): Promise<void> {
   }
 }
 
-describe('an agent', () => {
+describe('an agent in an evaluation', () => {
   it('that hangs is stopped at the time limit, with all processes that it started', async () => {
     const skill = await makeEvalSkill([exactCase])
     const pids = join(skill.folder, '../pids')
@@ -68,7 +68,7 @@ describe('an agent', () => {
     await untilDead(pids)
   })
 
-  it('that leaves the group and keeps the pipes open does not delay the others', async () => {
+  it('whose child leaves the process group and keeps the pipes open does not delay the evaluation', async () => {
     const skill = await makeEvalSkill([exactCase])
     const pids = join(skill.folder, '../pids')
     const script = `#!/bin/sh\nsetsid sh -c 'echo $$ >> ${pids}; exec sleep 20' &\necho 42\n`
@@ -87,7 +87,7 @@ describe('an agent', () => {
     expect(transcript.stdout.length).toBe(8 * 1024 * 1024)
   })
 
-  it('that printed more than 8 MiB when it ends is not judged by a part of it', async () => {
+  it('that printed more than 8 MiB when it ended fails, instead of being judged by a part of its output', async () => {
     const skill = await makeEvalSkill([{ prompt: 'x', assertions: [{ type: 'contains', value: '4' }] }])
     const agent = await skill.program('agent', '#!/bin/sh\nyes 42 | head -c 8400000\n')
     const report = await skill.report(['--agent', agent, '--runs', '1'])
@@ -140,9 +140,9 @@ describe('an agent', () => {
   })
 })
 
-describe('an interruption', () => {
+describe('an interruption of an evaluation', () => {
   it.each<NodeJS.Signals>(['SIGINT', 'SIGTERM', 'SIGHUP'])(
-    'by %s stops the agents, and keeps what is finished',
+    'by %s stops the agents, and keeps the finished runs',
     async (signal) => {
       const skill = await makeEvalSkill([exactCase])
       const pids = join(skill.folder, '../pids')

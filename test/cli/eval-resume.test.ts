@@ -71,7 +71,7 @@ describe('an evaluation that was killed', () => {
     expect(new Set(left)).toEqual(new Set([false]))
   })
 
-  it('ignores a line that the kill cut off, and runs that again', async () => {
+  it('ignores a truncated line of its journal, and repeats the run of that line', async () => {
     const skill = await makeEvalSkill([exactCase])
     const began = join(skill.folder, '../began')
     const args = ['--agent', await skill.program('agent', counting(began)), '--runs', '2', '--parallel', '1']
@@ -87,7 +87,7 @@ describe('an evaluation that was killed', () => {
 })
 
 describe('runs of an agent that fails', () => {
-  it('are repeated by the same command, and the others are not', async () => {
+  it('are repeated by the same command, which does not repeat successful runs', async () => {
     const skill = await makeEvalSkill([exactCase])
     const [began, login] = [join(skill.folder, '../began'), join(skill.folder, '../login')]
     const agent = `#!/bin/sh\necho run >> ${began}\n[ -d .claude ] || [ -e ${login} ] || exit 3\necho 42\n`
@@ -98,7 +98,7 @@ describe('runs of an agent that fails', () => {
     expect(await readAppended(began)).toHaveLength(6)
   })
 
-  it('stop the evaluation after 5 in a row', async () => {
+  it('stop the evaluation after 5 failures in a row', async () => {
     const skill = await makeEvalSkill([exactCase])
     const began = join(skill.folder, '../began')
     const agent = await skill.program('agent', `#!/bin/sh\necho run >> ${began}\necho no login >&2\nexit 3\n`)

@@ -52,7 +52,7 @@ describe('skillstead eval', () => {
     expect(report).toMatchObject({ verdict: 'none', withSkill: { passed: 1 }, withoutSkill: { passed: 0 } })
   })
 
-  it('gives each run a new folder with the files of its case, without what is expected of it', async () => {
+  it('gives each run a new folder with the files of its case, without the expected results', async () => {
     const one = {
       ...exactCase,
       files: ['evals/files/data/in.csv', 'notes.txt'],
@@ -89,7 +89,7 @@ describe('skillstead eval', () => {
     expect(report).toMatchObject({ withSkill: { runs: 3, passed: 0 }, withoutSkill: { runs: 3, passed: 0 } })
   })
 
-  it('gives the prompt as a word for {prompt}, unchanged, and no shell sees it', async () => {
+  it('passes the prompt unchanged as one argument in place of {prompt}, without a shell', async () => {
     const prompt = '"; touch $(pwd)/../pwned; echo `id` $HOME'
     const skill = await makeEvalSkill([{ prompt, assertions: [{ type: 'exact', value: `[${prompt}] 0` }] }])
     const agent = await skill.program('agent', '#!/bin/sh\nprintf "[%s] %s" "$3" "$(wc -c)"\n')
@@ -166,14 +166,14 @@ describe('skillstead eval', () => {
       /'a b' is not a name of a model/,
     ],
     ['with a result without a model', ['--agent', 'true', '--post', 'alice/answers@1.0.0'], 2, /Pass --model/],
-  ])('fails with a sentence %s', async (_, args, code, message) => {
+  ])('fails with an error message if it runs %s', async (_, args, code, message) => {
     const skill = await makeEvalSkill([exactCase])
     const finished = await skill.evaluate(args)
     expect(finished.stderr).toMatch(message)
     expect(finished).toMatchObject({ code, stdout: '' })
   })
 
-  it('refuses to write its journal into the skill', async () => {
+  it('refuses to write its journal into the folder of the skill', async () => {
     const skill = await makeEvalSkill([exactCase])
     for (const out of [skill.folder, join(skill.folder, 'evals/out')]) {
       const { code, stderr } = await skill.evaluate(['--agent', 'true', '--out', out])
@@ -207,7 +207,7 @@ describe('skillstead eval', () => {
     expect((await skill.evaluate(args, { isTerminal: true })).stderr).toContain('4/4 runs | with 2, without 0 passed')
   })
 
-  it('writes reports as Markdown and JUnit, in which nothing of an agent is markup', async () => {
+  it('writes reports as Markdown and JUnit, in which text of an agent is never markup', async () => {
     const hostile = ']]></failure><b a="&">\\u0007\\u001b[31m | `x` ![i](http://x)'
     const skill = await makeEvalSkill([{ ...exactCase, id: 'a|<b>&"`\u0007' }])
     const agent = await skill.program('agent', `#!/bin/sh\nprintf '%b' '${hostile}'\n`)

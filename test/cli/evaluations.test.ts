@@ -12,7 +12,7 @@ async function makeApi(registry: Registry, username: string) {
   return { api: localApi(registry, await registry.getCaller(username)) }
 }
 
-describe('the command line about evaluations', () => {
+describe('evaluation results on the command line', () => {
   let data: string
   const run = (...args: string[]) => skillstead([...args, '--data', data])
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('the command line about evaluations', () => {
     await registry.close()
   })
 
-  it('shows what they found, and marks a version that does worse', async () => {
+  it('are shown by `show`, which marks a version that does worse', async () => {
     const { stdout } = await run('show', 'alice/tool')
     expect(stdout).toMatch(/ evaluations 2 users, 1 by the owner, worse than 1\.0\.0\n/)
     expect(stdout).toMatch(/ with +85 % of runs pass, 95 % interval 79 % to 89 %\n/)
@@ -38,7 +38,7 @@ describe('the command line about evaluations', () => {
     expect((await run('show', 'alice/unmeasured')).stdout).not.toContain('evaluations')
   })
 
-  it('sorts a search by the effect', async () => {
+  it('order a search by the effect of the skills', async () => {
     const { skills } = await skillsteadJson<{ skills: { name: string }[] }>([
       'search',
       '',
@@ -53,7 +53,7 @@ describe('the command line about evaluations', () => {
     expect(stdout).toMatch(/evaluations: no benefit shown/)
   })
 
-  it('verifies them in the log', async () => {
+  it('are verified in the log by `verify`', async () => {
     const { stdout, code } = await run('verify', 'alice/tool')
     expect(code).toBe(0)
     expect(stdout).toMatch(/ evaluation +alice with model-b: 90 of 100 runs passed \(entry \d+\)\n/)
@@ -63,7 +63,7 @@ describe('the command line about evaluations', () => {
     expect(verified.evaluations).toEqual([])
   })
 
-  it('verifies the signatures of users in the log, under a new name of the skill too', async () => {
+  it('with signatures of users are verified in the log, even after the skill was renamed', async () => {
     const signer = makeSshSigner()
     const folder = await makeFolder()
     const registry = await openRegistry({ path: `${folder}/skillstead.db` })

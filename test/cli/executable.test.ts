@@ -47,7 +47,7 @@ async function readPublished(data: string) {
   return { digest: versions[0]!.digest, programs: listed.filter((file) => file.executable).map(({ path }) => path) }
 }
 
-it('a folder has one digest as folder, zip, tar.gz, and imported as folder and zip', async () => {
+it('a skill has the same digest as a folder, zip and tar.gz, and after an import of a folder or zip', async () => {
   const folder = await makeSkill()
   const all = [{ path: 'SKILL.md', text: skillMd, executable: false }, ...files]
   const zip = `${folder}.zip`
@@ -82,7 +82,7 @@ it('a link to a program of the skill is a program', async () => {
   expect((await readPublished(data)).programs).toEqual(['bin/tool', 'run', 'scripts/hi.sh'])
 })
 
-it('`install` writes programs with their mode, restores it, and `verify` names another one', async () => {
+it('`install` writes programs with their mode and restores a changed mode, which `verify` reports', async () => {
   const { api, node } = await startNode()
   const sent = files.map(({ path, text, executable }) => ({ path, content: text, executable }))
   await api.publishSkill({ skillMd, files: sent, version: '1.0.0' })
@@ -106,7 +106,7 @@ it('`install` writes programs with their mode, restores it, and `verify` names a
   expect((await project.run('verify')).code).toBe(0)
 })
 
-it('a file system without modes, where SKILL.md is executable too, alters no skill', async () => {
+it('a skill in which all files are executable, as on a file system without modes, counts as unchanged', async () => {
   const { api, node } = await startNode()
   const sent = files.map(({ path, text, executable }) => ({ path, content: text, executable }))
   await api.publishSkill({ skillMd, files: sent, version: '1.0.0' })

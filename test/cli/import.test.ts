@@ -236,7 +236,7 @@ describe('an import of folders and zips', () => {
     ['three', { a: 'Data Tools', b: 'Data_Tools', c: 'data-tools' }, { 'data-tools': 'c', 'b-data-tools': 'b' }],
   ]
   it.each(folderNames)(
-    'gives no name derived from an invalid one before the valid name: %s',
+    'gives valid names to their skills before it derives names from invalid names: %s',
     async (_, written, given) => {
       const folder = await makeFolder()
       const data = join(folder, 'data')
@@ -282,7 +282,7 @@ describe('an import of folders and zips', () => {
     },
   )
 
-  it('takes of a record what a folder with the same files has', async () => {
+  it('omits the same files of a record as of a folder', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const files = ['.DS_Store', 'a/._b', 'node_modules/x.js', 'inner/SKILL.md', 'inner/x.txt', 'own.md']

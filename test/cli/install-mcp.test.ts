@@ -67,7 +67,7 @@ describe('install', () => {
     expect(answer.mcp).toEqual([])
   })
 
-  it('writes them with --with-mcp, with paths of the installed folder, and keeps what the file has', async () => {
+  it('writes MCP servers with --with-mcp, with paths of the installed folder, and keeps the rest of .mcp.json', async () => {
     const { project, install } = await startWith()
     await writeFile(fileOf(project), '{\n\t"$comment": 1,\n\t"mcpServers": {\n\t\t"own": { "command": "own" }\n\t}\n}')
     await chmod(fileOf(project), 0o600)
@@ -100,7 +100,7 @@ describe('install', () => {
     ],
     ['LF and four spaces', '{\n    "mcpServers": {}\n}\n', /^\{\n {4}"mcpServers": \{\n {8}"tickets"[^]*\}\n$/],
     ['one line', '{"mcpServers": {}}', /^\{\n  "mcpServers": \{[^]*\}$/],
-  ])('keeps the line ends and the indentation of a file with %s', async (_, before, after) => {
+  ])('keeps the line ends and the indentation of a .mcp.json with %s', async (_, before, after) => {
     const { project, install } = await startWith()
     await writeFile(fileOf(project), before)
     expect((await install('tickets', '--with-mcp')).code).toBe(0)
@@ -113,7 +113,7 @@ describe('install', () => {
     expect((await readFile(fileOf(project), 'utf8')).includes('\r')).toBe(before.includes('\r'))
   })
 
-  it('writes them for a skill that is installed already, also without the cache', async () => {
+  it('writes the MCP servers of a skill that is already installed, even without the cache', async () => {
     const { project, install } = await startWith()
     await install('tickets', '--agent', 'universal,claude-code')
     await rm(join(project.home, '.cache'), { recursive: true })
@@ -183,14 +183,14 @@ describe('install', () => {
     expect(refused.stderr).toContain('a folder without placeholders (a${TOKEN}/tickets)')
   })
 
-  it('refuses --with-mcp without names, and for a user account', async () => {
+  it('refuses --with-mcp without names of skills, and with --global', async () => {
     const { install } = await startWith()
     expect(await install('--with-mcp')).toMatchObject({ code: 2, stderr: expect.stringContaining('needs the names') })
     const forUser = await install('tickets', '--with-mcp', '--global')
     expect(forUser).toMatchObject({ code: 2, stderr: expect.stringContaining('without --global') })
   })
 
-  it('writes no lock if the servers of two skills have one name', async () => {
+  it('does not write skills.lock if the servers of two skills have the same name', async () => {
     const { api, project, install } = await startWith()
     await publish(api, 'issues', '1.0.0', { tickets: program })
     const refused = await install('tickets', 'issues', '--with-mcp')
@@ -200,7 +200,7 @@ describe('install', () => {
 })
 
 describe('update', () => {
-  it('writes no servers, and names those that differ; install --with-mcp replaces and removes them', async () => {
+  it('writes no MCP servers, but names those that differ; install --with-mcp replaces and removes them', async () => {
     const { api, project, install } = await startWith()
     await install('tickets', '--with-mcp')
     const before = await readServers(project)
@@ -219,7 +219,7 @@ describe('update', () => {
     expect((await install('tickets@1.2.0')).stdout).not.toContain('MCP')
   })
 
-  it('does not replace an entry that was changed since', async () => {
+  it('does not replace a server entry that the user changed after the install', async () => {
     const { api, project, install } = await startWith()
     await install('tickets', '--with-mcp')
     const servers = { ...(await readServers(project)), tickets: { type: 'stdio', command: 'own' } }
@@ -233,7 +233,7 @@ describe('update', () => {
 })
 
 describe('remove', () => {
-  it('removes the entries that install wrote, and leaves changed and other ones', async () => {
+  it('removes the server entries that install wrote, and leaves changed and other entries', async () => {
     const { project, install } = await startWith()
     await writeFile(fileOf(project), '{"mcpServers": {"own": {"command": "own"}}}')
     await install('tickets', '--with-mcp')
@@ -251,7 +251,7 @@ describe('remove', () => {
     expect(await readServers(project)).toEqual({ own: { command: 'own' }, api: { ...remoteEntry, timeout: 1 } })
   })
 
-  it('leaves an entry that another installed skill has, until both are removed', async () => {
+  it('keeps a server entry that another installed skill has, until both skills are removed', async () => {
     const { api, project, install } = await startWith({ api: remote })
     await publish(api, 'issues', '1.0.0', { api: remote })
     await install('tickets', 'issues', '--with-mcp')
@@ -262,7 +262,7 @@ describe('remove', () => {
     expect(await readServers(project)).toEqual({})
   })
 
-  it('leaves .mcp.json alone if nothing was written, and says so if it cannot be read', async () => {
+  it('leaves .mcp.json unchanged if install wrote nothing to it, and reports if it cannot be read', async () => {
     const { project, install } = await startWith()
     await install('tickets')
     const text = JSON.stringify({ mcpServers: { tickets: entryOf('./.agents/skills/tickets'), api: remoteEntry } })
@@ -280,7 +280,7 @@ describe('remove', () => {
   })
 })
 
-it('skills.lock may not name servers or digests of another form', async () => {
+it('a skills.lock with invalid server names or digests is refused', async () => {
   const { project, install } = await startWith()
   await install('tickets', '--with-mcp')
   const lock = (await project.files())['skills.lock']!

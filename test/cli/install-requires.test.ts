@@ -26,7 +26,7 @@ const lockOf = async (folder: string) =>
     }
   ).skills
 
-it('`install` adds what a skill requires, says why, and locks the ranges', async () => {
+it('`install` adds the skills that a skill requires, says why, and locks the ranges', async () => {
   const { project, url } = await start()
   const { code, stdout, stderr } = await project.run('install', 'report', '--url', url)
   expect([code, stdout.split('\n')]).toEqual([
@@ -49,14 +49,14 @@ it('`install` adds what a skill requires, says why, and locks the ranges', async
   expect(await other.files()).toEqual(await project.files())
 })
 
-it('`install --no-deps` installs what is named alone', async () => {
+it('`install --no-deps` installs only the named skills', async () => {
   const { project, url } = await start()
   const { skills } = await project.json<InstalledAnswer>('install', 'report', '--no-deps', '--url', url)
   expect(skills).toMatchObject([{ fullName: 'alice/report' }])
   expect((await lockOf(project.folder))['alice/report']!.requires).toBeUndefined()
 })
 
-it('`install` keeps installed skills in the ranges, and refuses a version outside them', async () => {
+it('`install` keeps installed skills within the required ranges, and refuses a version outside them', async () => {
   const { project, url } = await start()
   await project.run('install', 'lib@1.0.0', '--url', url)
   const { skills } = await project.json<InstalledAnswer>('install', 'forms', '--url', url)
@@ -126,7 +126,7 @@ it('`install` names commands, MCP servers and environment variables that are mis
   expect((await project.json<InstalledAnswer>('install', 'needy', '--url', url)).warnings).toHaveLength(3)
 })
 
-it('`update` keeps skills in the ranges of those that require them, and adds what new versions require', async () => {
+it('`update` keeps skills within the ranges of the skills that require them, and adds new requirements', async () => {
   const { project, publish, url } = await start()
   await project.run('install', 'forms', '--url', url)
   await publish('lib', '1.5.0')
@@ -147,8 +147,8 @@ it('`update` keeps skills in the ranges of those that require them, and adds wha
 
 const recall = (api: RegistryApi, range: string) => api.recallSkill({ name: 'alice/lib', range, reason: 'It is bad.' })
 
-describe('a recalled skill that others require', () => {
-  it('goes back to a lower version in the ranges with `update`', async () => {
+describe('a recalled skill that other skills require', () => {
+  it('is downgraded by `update` to a lower version within the required ranges', async () => {
     const { api, project, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await recall(api, '1.4.0')
@@ -157,7 +157,7 @@ describe('a recalled skill that others require', () => {
     expect(stderr).toContain('alice/lib goes back to 1.0.0, not 2.0.0: alice/forms requires ^1.0.0.')
   })
 
-  it('is not called up to date by `update` where no version in the ranges is left', async () => {
+  it('is not reported as up to date by `update` if no version within the required ranges is left', async () => {
     const { api, project, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await recall(api, '1.x')
@@ -166,7 +166,7 @@ describe('a recalled skill that others require', () => {
     expect(stderr).toMatch(/No version of alice\/lib satisfies its range.*Yanked or recalled: /)
   })
 
-  it('that cannot be replaced does not keep `update` from other skills', async () => {
+  it('that cannot be replaced does not stop `update` of other skills', async () => {
     const { api, project, publish, url } = await start()
     await publish('tool', '1.0.0')
     await publish('spare', '1.0.0')
@@ -187,7 +187,7 @@ describe('a recalled skill that others require', () => {
     expect(stderr).toMatch(/No version of alice\/lib satisfies/)
   })
 
-  it('goes to the latest version with `update` where the new version of the other requires it no more', async () => {
+  it('is updated to the latest version if the new version of the other skill no longer requires it', async () => {
     const { api, project, publish, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await recall(api, '1.x')
@@ -209,7 +209,7 @@ describe('a recalled skill that others require', () => {
     ])
   })
 
-  it('with a yank goes back as well', async () => {
+  it('is downgraded by `update` if its version was yanked instead of recalled', async () => {
     const { api, project, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await api.yankVersion({ name: 'alice/lib', version: '1.4.0' })
@@ -218,7 +218,7 @@ describe('a recalled skill that others require', () => {
   })
 })
 
-it('`update` says which installed skill excludes the versions that another one requires', async () => {
+it('`update` names the installed skill that excludes the versions that another skill requires', async () => {
   const { project, publish, url } = await start()
   await publish('cc', '1.0.0', '[lib@^1.0.0]')
   await publish('wide', '1.0.0', '[lib]')
@@ -244,7 +244,7 @@ async function startConflict() {
 }
 
 describe('a conflict of requirements in `update`', () => {
-  it('leaves the skill as it is, says why, and updates those that are independent of it', async () => {
+  it('leaves the skill unchanged, says why, and updates the skills that are independent of it', async () => {
     const { project, publish, names, url } = await startConflict()
     for (const name of names) await publish(name, '1.1.0')
     await publish('lib', '1.5.0')
@@ -263,7 +263,7 @@ describe('a conflict of requirements in `update`', () => {
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('alice/wide stays at 1.0.0') })
   })
 
-  it('is listed with --json, and adds what the others require', async () => {
+  it('is listed with --json, and skills that the other updates require are added', async () => {
     const { project, publish, url } = await startConflict()
     await publish('extra', '1.0.0')
     await publish('tool-b', '1.1.0', '[extra@^1.0.0]')
@@ -280,7 +280,7 @@ describe('a conflict of requirements in `update`', () => {
     ])
   })
 
-  it('does not divide skills that only fit together', async () => {
+  it('does not stop the update of skills that only fit together', async () => {
     const { project, publish, url } = await startConflict()
     for (const version of ['1.0.0', '2.0.0']) await publish('common', version)
     for (const name of ['pair-a', 'pair-b']) await publish(name, '1.0.0', '[common@^1.0.0]')
@@ -297,7 +297,7 @@ describe('a conflict of requirements in `update`', () => {
     ])
   })
 
-  it('of each update is an error that changes nothing', async () => {
+  it('that affects every update is an error that changes nothing', async () => {
     const { project, publish, url } = await startConflict()
     await publish('tool-a', '1.1.0', '[nothing]')
     const before = await project.files()
@@ -320,7 +320,7 @@ it('`update` refuses to add two skills of the same short name', async () => {
   expect(await project.files()).toEqual(before)
 })
 
-it('`remove` says which installed skills require the removed one', async () => {
+it('`remove` names the installed skills that require the removed skill', async () => {
   const { project, url } = await start()
   await project.run('install', 'forms', '--url', url)
   const { code, stdout } = await project.run('remove', 'lib')
@@ -333,7 +333,7 @@ it('`remove` says which installed skills require the removed one', async () => {
   expect((await project.run('remove', 'lib', 'forms')).stdout).not.toContain('Warning')
 })
 
-it('a lock with invalid requirements is refused', async () => {
+it('a skills.lock with invalid requirements is refused', async () => {
   const { project, url } = await start()
   await project.run('install', 'forms', '--url', url)
   const file = join(project.folder, 'skills.lock')

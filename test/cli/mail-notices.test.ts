@@ -91,7 +91,7 @@ describe('e-mail notices', () => {
     server = await startMailServer()
   })
 
-  it('reach the reviewers of a submitted version and the author of a reviewed one, as plain text with a link', async () => {
+  it('reach the reviewers of a submitted version and the author of a reviewed version, as plain text with a link', async () => {
     const { as, submit } = await makeRegistry(mailerTo(server.url()))
     await (await as('rae')).updateMe({ email: 'rae@example.com' })
     await (await as('pete')).updateMe({ email: 'pete@example.com' })
@@ -111,7 +111,7 @@ describe('e-mail notices', () => {
     expect(server.received[2]!.raw).toContain(`${publicUrl}/skills/acme/tool`)
   })
 
-  it('are not sent to users without an address, or to disabled ones', async () => {
+  it('are not sent to users without an address, or to disabled users', async () => {
     const sent: string[] = []
     const gate = Promise.withResolvers<void>()
     const mailer: Mailer = {
@@ -153,7 +153,7 @@ describe('e-mail notices', () => {
     expect(sent).toBe(1)
   })
 
-  it('are tried again without the address or a secret in the record', async () => {
+  it('are retried, and the record of the attempt contains neither the address nor a secret', async () => {
     const { registry, as, submit, jobs } = await makeRegistry(mailerTo(server.url('node:wr0ng-word')))
     await (await as('rae')).updateMe({ email: 'rae@example.com' })
     await submit()
@@ -166,7 +166,7 @@ describe('e-mail notices', () => {
     )
   })
 
-  it('do not fill the mailbox of another person', async () => {
+  it('to the address of another person are limited in number, whatever the users submit', async () => {
     let sent = 0
     const { as, submit, jobs } = await makeRegistry({ publicUrl, send: async () => void (sent += 1) })
     await (await as('rae')).updateMe({ email: 'victim@example.com' })
@@ -216,7 +216,7 @@ describe('the address of a user', () => {
     'a@example.com, b@example.com',
     'Rae <a@example.com>',
     `${'a'.repeat(250)}@example.com`,
-  ])('is not %j', async (email) => {
+  ])('cannot be %j', async (email) => {
     const { as } = await makeRegistry(undefined)
     expect(await fieldsOf((await as('rae')).updateMe({ email }))).toEqual(['email'])
   })
@@ -229,7 +229,7 @@ describe('the options of e-mail notices', () => {
     'public-url': publicUrl,
   }
 
-  it('are all of those that there are', () => {
+  it('are --smtp-url and --mail-from, and the public URL alone does not enable notices', () => {
     expect(Object.keys(mailOptions)).toEqual(['smtp-url', 'mail-from'])
     expect(toMailer(toGiven(good))).toMatchObject({ publicUrl })
     expect(toMailer(toGiven({ 'public-url': publicUrl }))).toBeUndefined()
@@ -240,13 +240,13 @@ describe('the options of e-mail notices', () => {
     [{ 'smtp-url': 'smtp://' }, 'not the URL of a mail server'],
     [{ 'mail-from': 'a@example.com\r\nBcc: b@example.com' }, 'not an e-mail address'],
     [{ 'mail-from': 'a' }, 'not an e-mail address'],
-  ])('are refused with a sentence without the password: %j', (wrong, reason) => {
+  ])('are refused if invalid, without the password in the error: %j', (wrong, reason) => {
     const act = () => toMailer(toGiven({ ...good, ...wrong }))
     expect(act).toThrow(reason)
     expect(act).not.toThrow('pass-word')
   })
 
-  it('are refused by `serve` where one is missing', async () => {
+  it('are refused by `serve` if a required option is missing', async () => {
     const { code, stderr } = await skillstead(['serve', '--data', '/nowhere/x', '--smtp-url', good['smtp-url']])
     expect([code, stderr]).toEqual([
       2,

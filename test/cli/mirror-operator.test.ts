@@ -144,7 +144,7 @@ describe('the operation of a mirror', () => {
     expect((await run('status')).stdout, 'of all, only how many').not.toContain('(owned_locally)')
   })
 
-  it('names the log of the mirror at the first sync, after the value of --origin', async () => {
+  it('takes the name of the log of the mirror from --origin at the first sync', async () => {
     const { node } = await startNode()
     const { data, run, json } = await makeMirror()
     await json('add', 'main', node.url, '--origin', 'skills.office.example')

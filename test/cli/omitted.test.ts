@@ -124,7 +124,7 @@ function withoutFolder(list: Lists['omitted']): Lists['omitted'] {
   return list.map(({ path, reason }) => ({ path: path.replace(/^nda\//, ''), reason }))
 }
 
-describe.skipIf(process.platform === 'win32')('the files of a skill (not on Windows, which has no such links)', () => {
+describe.skipIf(process.platform === 'win32')('the stored files of a skill (not on Windows, no such links)', () => {
   let server: Running
   let data: string
   let env: Record<string, string>
@@ -135,7 +135,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     server = await startServer(['serve', '--port', '0', '--data', data])
   })
 
-  it.each(doors)('are the same in a publish of %s, with the same lists', async (_, open) => {
+  it.each(doors)('are the same in a publish of %s, as are the lists of omitted and changed files', async (_, open) => {
     const place = await open(await makeSkill())
     for (const more of [['--dry-run'], []]) {
       const answer = await skillsteadJson<Lists>(['publish', place, '--url', server.url, ...more], { env })
@@ -152,7 +152,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     expect(shown.versions).toHaveLength(1)
   })
 
-  it('are the same in JSON, whose answer always has both lists', async () => {
+  it('are the same in a publish of JSON, whose response always lists omitted and changed files', async () => {
     const api = createClient({ baseUrl: server.url, apiKey: env.SKILLSTEAD_KEY! })
     const plain = ['docs/real.md', 'node_modules/x/index.js', 'docs/._real.md', 'examples/inner/SKILL.md', '.DS_Store']
     const given = { skillMd: skillMd('listed'), files: plain.map((path) => ({ path, content: files[path]! })) }
@@ -211,7 +211,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     }
   })
 
-  it('are named by lint, publish and import in lines for people', async () => {
+  it('are reported by lint, publish and import if omitted or changed, in lines of text', async () => {
     const folder = await makeSkill()
     const own = join(await makeFolder(), 'data')
     const lines = [
@@ -235,7 +235,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     ['to another folder', '../../shared/steps.md', 'out of the skill'],
     ['to nothing', 'nowhere.md', 'to no file'],
     ['to itself', 'SKILL.md', 'in a loop'],
-  ])('are not read from a SKILL.md that is a link %s, which is refused by name', async (_, target, reason) => {
+  ])('do not include a SKILL.md that is a link %s, which is refused by name', async (_, target, reason) => {
     const folder = join(await makeFolder(), 'skills', 'linked')
     await mkdir(folder, { recursive: true })
     await symlink(target, join(folder, 'SKILL.md'))
@@ -243,7 +243,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`SKILL.md: The link leads ${reason}`) })
   })
 
-  it('may have a SKILL.md that is a link to a file of the skill', async () => {
+  it('can include a SKILL.md that is a link to a file of the skill', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'skill-text.md'), skillMd('by-link'))
     await symlink('skill-text.md', join(folder, 'SKILL.md'))
@@ -257,7 +257,7 @@ describe('lists of very many entries', () => {
     [100, undefined],
     [101, undefined],
     [102, '2 more entries are not listed.'],
-  ])('never count a single other entry: %i links', async (count, more) => {
+  ])('never replace a single last entry with a count: %i links', async (count, more) => {
     const links = Array.from({ length: count }, (_, i) => ({
       header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: '../x' },
     }))
@@ -271,7 +271,7 @@ describe('lists of very many entries', () => {
     expect(listed.find(({ path }) => path === '')?.reason).toBe(more)
   })
 
-  it('name the first hundred and count the others, for 20,000 links in a folder and 4,000 in an archive', async () => {
+  it('name the first hundred entries and count the rest, for 20,000 links in a folder and 4,000 in an archive', async () => {
     const headers = Array.from({ length: 4000 }, (_, i) => ({
       header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: `l${(i + 1) % 4000}` },
     }))

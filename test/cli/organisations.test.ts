@@ -22,7 +22,7 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     return code === 0 ? stdout : `${code} ${stderr}`
   }
 
-  it('is made, joined, used and left', async () => {
+  it('is created, joined, used and left', async () => {
     expect(await run('alice', 'org create acme --display-name Acme')).toBe(
       'Created acme. Publish for it with `skillstead publish PATH --organisation acme`.\n',
     )
@@ -54,7 +54,7 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     expect(await run('alice', 'org team acme tools --skills tool=king')).toMatch(/^2 .*'king' is no role of a team/)
   })
 
-  it('is declined, and is made by the operator for a user', async () => {
+  it('can be created by the operator for a user, and an invitation to it can be declined', async () => {
     const [created] = [await skillsteadJson(['org', 'create', 'given', '--owner', 'alice', '--data', data])]
     expect(created).toMatchObject({ name: 'given', role: null })
     await run('alice', 'org invite given bob reader')
@@ -64,7 +64,7 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     expect(await run('bob', 'org create given')).toMatch(/^1 .*already taken/)
   })
 
-  it('owns packs, also those of a plugin that is published for it', async () => {
+  it('owns packs, including the pack of a plugin that is published for it', async () => {
     await run('alice', 'org create packers')
     await run('alice', 'org invite packers bob reader')
     await run('bob', 'org accept packers')
@@ -87,7 +87,7 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     expect(await run('alice', `publish ${plugin} --organisation packers`)).not.toContain('refused')
   })
 
-  it('has rules and approvals', async () => {
+  it('can set a policy for new versions and require their approval', async () => {
     await run('alice', 'org create rules')
     await run('alice', 'org invite rules bob publisher')
     await run('bob', 'org accept rules')

@@ -110,7 +110,7 @@ const doors: [string, string, (files: Files) => Promise<string>, string[]?][] = 
 ]
 
 describe('publishing a plugin', () => {
-  it.each(doors)('from %s publishes its skills and a pack, and names the rest', async (_, name, make, more = []) => {
+  it.each(doors)('from %s publishes skills and a pack, and lists omitted files', async (_, name, make, more = []) => {
     const place = await make(toFiles(name))
     const expected = [`skills/${name}-form/SKILL.md`, `skills/${name}-letter/SKILL.md`].map((path) =>
       path.split('/').slice(-3).join('/'),
@@ -137,7 +137,7 @@ describe('publishing a plugin', () => {
     expect(again.pack.status).toBe('unchanged')
   })
 
-  it('says in text what became of each skill and the pack', async () => {
+  it('prints the result for each skill and the pack', async () => {
     const { code, stdout } = await call(['publish', await makePlugin(toFiles('told'))])
     expect(code).toBe(0)
     expect(stdout).toContain('The plugin told has 2 skills.\n  published alice/told-form@1.0.0\n')
@@ -149,7 +149,7 @@ describe('publishing a plugin', () => {
     expect(dry.stdout).toContain('The pack foretold would be created.')
   })
 
-  it('publishes the other skills where one is refused, and keeps it in the pack', async () => {
+  it('publishes the other skills if one skill is refused, and keeps the refused skill in the pack', async () => {
     const files = toFiles('partly')
     await read(['publish', await makePlugin(files)])
     const broken = { ...files, 'skills/partly-form/SKILL.md': '---\nname: partly-form\n---\n' }
@@ -181,7 +181,7 @@ describe('publishing a plugin', () => {
     ])
   })
 
-  it('leaves the pack of another user alone', async () => {
+  it('does not change a pack of another user', async () => {
     await read(['publish', await makePlugin(toFiles('taken'))])
     const place = await makePlugin({
       'plugin.json': toManifest({ name: 'taken' }),
@@ -212,7 +212,7 @@ describe('publishing a plugin', () => {
     expect((await read(['publish', await makeAcme('acme-more')])).pack.status).toBe('refused')
   })
 
-  it('makes no pack where no skill is published', async () => {
+  it('creates no pack if no skill is published', async () => {
     const place = await makePlugin({ 'plugin.json': toManifest({ name: 'none' }), 'README.md': 'x' })
     const answer = await read(['publish', place])
     expect([answer.skills, answer.pack.status]).toEqual([[], 'refused'])
@@ -230,12 +230,12 @@ describe('publishing a plugin', () => {
     expect((await showPack('hidden-too')).visibility).toBe('private')
   })
 
-  it.each(['--name', '--version', '--description'])('refuses %s, which is for one skill', async (option) => {
+  it.each(['--name', '--version', '--description'])('refuses %s, which applies to a single skill', async (option) => {
     const { code, stderr } = await call(['publish', await makePlugin(toFiles('many')), option, '1.0.0'])
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${option} cannot be used`)])
   })
 
-  it('leaves an archive that cannot be read to the reader of archives', async () => {
+  it('refuses an archive with invalid paths with the same error as for a skill', async () => {
     const files = { ...toFiles('escaping'), '../outside.txt': 'x' }
     for (const place of [await toZip(files), await toTar(files)]) {
       expect((await call(['publish', place])).code).toBe(1)
@@ -260,7 +260,7 @@ describe('publishing a plugin', () => {
     expect(await read(['publish', place])).toMatchObject({ fullName: 'alice/both', created: true })
   })
 
-  it.skipIf(process.platform === 'win32')('follows no link, and publishes nothing from outside', async () => {
+  it.skipIf(process.platform === 'win32')('follows no link, and publishes no file outside the folder', async () => {
     const outside = await writeTree(await makeFolder(), { 'SKILL.md': toSkillMd('outside'), 'secret.txt': 'secret' })
     const files = {
       'plugin.json': toManifest({ name: 'linked' }),
@@ -284,7 +284,7 @@ describe('publishing a plugin', () => {
     expect((await call(['publish', manifest])).stderr).toContain('plugin.json: The manifest is a link')
   })
 
-  it('lists a limited number of other entries, and counts the rest', async () => {
+  it('lists a limited number of omitted entries, and counts the rest', async () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`extra-${n}.txt`, 'x']))
     const files = {
       'plugin.json': toManifest({ name: 'crowded' }),
@@ -325,7 +325,7 @@ describe('publishing a plugin', () => {
       ])
   })
 
-  it('keeps the order of the pack that it updates, and adds new skills to its end', async () => {
+  it('keeps the order of the skills in an existing pack, and adds new skills at the end', async () => {
     const files = toFiles('ordered')
     const [form, letter, early] = ['form', 'letter', 'a-new-one'].map((name) => `alice/ordered-${name}`)
     await read(['publish', await makePlugin(files)])
@@ -381,7 +381,7 @@ describe('publishing a plugin', () => {
     ['with a text as keywords', toManifest({ keywords: 'a, b' }), 'The field keywords is'],
     ['of 2 MiB', toManifest({ version: '1'.repeat(2 ** 21) }), 'larger than 1 MiB'],
     ['with deep JSON', `{"a":${'['.repeat(500)}`, 'deeper than'],
-  ])('refuses a manifest that is %s, by the field', async (_, manifest, reason) => {
+  ])('refuses a manifest that is %s, and names the field', async (_, manifest, reason) => {
     const files = { 'plugin.json': manifest, 'skills/lost/SKILL.md': toSkillMd('lost') }
     for (const place of [await makePlugin(files), await toZip(files)]) {
       for (const command of [
@@ -398,7 +398,7 @@ describe('publishing a plugin', () => {
 })
 
 describe('linting a plugin', () => {
-  it('names what is wrong with the manifest, in the words of a publish', async () => {
+  it('reports the same errors of the manifest as a publish', async () => {
     const files = { ...toFiles('linted'), 'plugin.json': toManifest({ name: 'linted', homepage: 7 }) }
     for (const place of [await makePlugin(files), await toZip(files)]) {
       const { code, stdout } = await skillstead(['lint', place, '--json'])
@@ -421,7 +421,7 @@ describe('linting a plugin', () => {
     expect(stdout).toContain('omitted plugin.json: A pack does not store the field version.')
   })
 
-  it('omits nothing of a skill', async () => {
+  it('lists nothing as omitted if the folder is a single skill', async () => {
     const place = await makePlugin({ 'SKILL.md': toSkillMd('alone') })
     expect(JSON.parse((await skillstead(['lint', place, '--json'])).stdout)).toMatchObject({ omitted: [] })
   })
@@ -429,7 +429,7 @@ describe('linting a plugin', () => {
 
 describe('an upload of a plugin', () => {
   it.each(['', 'plugin-main/'])(
-    'in an archive with the folder "%s" is a 422 that names the command',
+    'in an archive with the folder "%s" is refused with 422 and the command to use',
     async (prefix) => {
       for (const [make, type] of [
         [toZip, 'application/zip'],
@@ -446,7 +446,7 @@ describe('an upload of a plugin', () => {
 })
 
 describe('importing a plugin', () => {
-  it.each(doors)('from %s makes the same skills and pack', async (_, name, make, more = []) => {
+  it.each(doors)('from %s creates the same skills and pack as a publish', async (_, name, make, more = []) => {
     const folder = join(await makeFolder(), 'data')
     const place = await make(toFiles(name))
     const load = () => skillsteadJson<Answer & { taken: number }>(['import', place, '--owner', 'ann', '--data', folder])
@@ -462,7 +462,7 @@ describe('importing a plugin', () => {
     expect((await load()).pack.status).toBe('unchanged')
   })
 
-  it('says what became of each skill, and needs an owner', async () => {
+  it('prints the result for each skill, and requires an owner', async () => {
     const folder = join(await makeFolder(), 'data')
     const files = { ...toFiles('some'), 'skills/some-form/SKILL.md': '\uFFFD\u0000' }
     const place = await makePlugin(files)
@@ -475,7 +475,7 @@ describe('importing a plugin', () => {
     expect(without.stdout).toContain('The pack some was not made: ')
   })
 
-  it('refuses an invalid manifest by the field', async () => {
+  it('refuses an invalid manifest, and names the field', async () => {
     const place = await makePlugin({ ...toFiles('bad'), 'plugin.json': toManifest({ name: 'Bad' }) })
     const { code, stderr } = await skillstead(['import', place, '--owner', 'ann', '--data', join(place, 'data')])
     expect([code, stderr]).toEqual([1, expect.stringContaining('plugin.json: The field name is "Bad".')])
@@ -498,7 +498,7 @@ describe('writing a pack as a plugin', () => {
     await read(['publish', await makePlugin(toFiles('written'))])
   })
 
-  it('has a valid manifest, the published bytes and the executable bits', async () => {
+  it('produces a valid manifest, the published bytes and the executable bits', async () => {
     const folder = join(await makeFolder(), 'new', 'plugin')
     const { plugin } = await exportTo('written', folder)
     expect(plugin.skills.map(({ folder: name }) => name)).toEqual(['written-form', 'written-letter'])
@@ -524,7 +524,7 @@ describe('writing a pack as a plugin', () => {
     ])
   })
 
-  it('is a zip if the path ends with .zip, with the same files and modes', async () => {
+  it('produces a zip with the same files and modes if the path ends with .zip', async () => {
     const file = join(await makeFolder(), 'plugin.zip')
     await exportTo('written', file)
     const files = await readZip(readFileSync(file), { keep: (name) => name, problems: [] })
@@ -536,7 +536,7 @@ describe('writing a pack as a plugin', () => {
     ])
   })
 
-  it.each(['w.tgz', 'w.tar.gz', 'w.tar', 'w.7z'])('refuses %s, which is no zip', async (name) => {
+  it.each(['w.tgz', 'w.tar.gz', 'w.tar', 'w.7z'])('refuses %s, as it writes only .zip archives', async (name) => {
     const folder = await makeFolder()
     const path = join(folder, name)
     const { code, stderr } = await call(['pack', 'show', 'written', '--plugin', path])
@@ -544,7 +544,7 @@ describe('writing a pack as a plugin', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('replaces nothing', async () => {
+  it('replaces no existing file or folder', async () => {
     const folder = await writeTree(await makeFolder(), { 'mine.txt': 'mine' })
     for (const path of [folder, join(folder, 'mine.txt'), join(folder, 'mine.zip')]) {
       if (path.endsWith('.zip')) await mkdir(path)
@@ -557,7 +557,7 @@ describe('writing a pack as a plugin', () => {
     expect(existsSync(join(empty, 'plugin.json'))).toBe(true)
   })
 
-  it('has folders of their own for skills of one name, and the pinned versions', async () => {
+  it('gives skills of the same name separate folders, and writes the pinned versions', async () => {
     await read(['publish', await makePlugin({ 'SKILL.md': toSkillMd('twin', 'license: MIT\n') })])
     await read(['publish', await makePlugin({ 'SKILL.md': `${toSkillMd('twin')}More.\n` })])
     await read(['publish', await makePlugin({ 'SKILL.md': toSkillMd('twin', 'license: ISC\n') })], bob)
@@ -574,7 +574,7 @@ describe('writing a pack as a plugin', () => {
     expect(findSchemaProblems(manifest)).toEqual([])
   })
 
-  it('leaves nothing of a pack without skills that can be installed', async () => {
+  it('writes nothing for a pack without installable skills', async () => {
     await read(['pack', 'create', 'bare', 'alice/written-form'])
     const removed = await read(['pack', 'remove', 'bare', 'alice/written-form', 'alice/mistyped'])
     expect(removed).toMatchObject({ unseen: ['alice/mistyped'] })
@@ -589,14 +589,14 @@ describe('a name that Claude Code reserves for marketplaces', () => {
   it.each([
     ['life-sciences', 'life-sciences-skills'],
     ['claude-plugins', 'claude-skills-plugins'],
-  ])('%s is warned about where a user or pack gets it', async (name, other) => {
+  ])('%s causes a warning when a user or pack gets it', async (name, other) => {
     const user = await skillstead(['users', 'create', name, '--data', join(await makeFolder(), 'data')])
     expect(user.stdout).toContain(`has the name '${other}'`)
     const pack = await call(['pack', 'create', name, 'alice/written-form'])
     expect(pack.stdout).toContain(`reserved_marketplace: Claude Code reserves the marketplace name '${name}'.`)
   })
 
-  it('is no warning for other names', async () => {
+  it('is the only kind of pack name with this warning', async () => {
     const { stdout } = await call(['pack', 'create', 'my-claude-plugins', 'alice/written-form'])
     expect(stdout).not.toContain('reserves')
   })

@@ -45,7 +45,7 @@ function runStep(script: string, cwd: string, env: Record<string, string>): Prom
 const readExample = async (name: string) =>
   parse(await readFile(new URL(`../../examples/ci/${name}`, import.meta.url), 'utf8'))
 
-it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills of a repository', async (service) => {
+it.each(['github', 'gitlab'] as const)('the CI example of %s publishes the skills of a repository', async (service) => {
   const test = await startExchangingNode()
   await test.trust('acme', { repository: 'acme/skills', ref: 'refs/heads/main' })
   const folder = await makeSkills('pdf', 'csv')
@@ -75,7 +75,7 @@ it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills o
   expect(verified.stdout).toMatch(/from CI +ref refs\/heads\/main, repository acme\/skills; issuer http/)
 })
 
-it('says why the token of a job is not accepted', async () => {
+it('`publish` reports why the token of a CI job is not accepted', async () => {
   const test = await startExchangingNode()
   const folder = join(await makeSkills('pdf'), 'skills/pdf')
   const publish = (env: Record<string, string>) =>
@@ -104,7 +104,7 @@ it('says why the token of a job is not accepted', async () => {
   expect(keyed).toMatchObject({ code: 0, stdout: expect.stringContaining('Published alice/pdf@1.0.0') })
 })
 
-it('trust add, list and remove', async () => {
+it('`trust` adds, lists and removes CI jobs that may publish', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const run = (...words: string[]) => skillstead(['trust', ...words, '--url', test.node.url, '--key', key])
@@ -120,7 +120,7 @@ it('trust add, list and remove', async () => {
   expect((await run('list', 'acme')).stdout).toBe('0 of 0.\n')
 })
 
-it('publish --all publishes what it can, and repeating continues', async () => {
+it('`publish --all` publishes the valid skills of a folder, and if repeated continues with the rest', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const folder = join(await makeSkills('csv', 'pdf', 'taken', 'xml'), 'skills')
@@ -149,7 +149,7 @@ it('publish --all publishes what it can, and repeating continues', async () => {
   expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('contains no SKILL.md')])
 })
 
-it('publish --all counts the versions that wait for a decision', async () => {
+it('`publish --all` counts the versions that wait for a decision', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const folder = join(await makeSkills('csv', 'pdf', 'xml'), 'skills')
@@ -171,7 +171,7 @@ it('publish --all counts the versions that wait for a decision', async () => {
   expect(skills.map(({ status }: { status: string }) => status)).toEqual(['unchanged', 'quarantined', 'quarantined'])
 })
 
-it('policy test --folder says what the rules would refuse', async () => {
+it('`policy test --folder` reports which skills of a folder the rules would refuse', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const folder = join(await makeSkills('acme-pdf', 'pdf'), 'skills')

@@ -77,7 +77,7 @@ describe('`install`', () => {
     expect(JSON.parse((await project.run('list', '--json')).stdout).skills[0].recalled).toMatchObject({ reason })
   })
 
-  it('refuses a recalled version of the lock, also from the cache and offline', async () => {
+  it('refuses a recalled version in skills.lock, even from the cache and offline', async () => {
     const { api, install, project, recall, read } = await start()
     await install('alice/tool')
     const { id } = await recall('2.x')
@@ -100,7 +100,7 @@ describe('`install`', () => {
     expect((await project.run('list')).stdout).not.toContain('recalled')
   })
 
-  it('installs the other skills of the lock', async () => {
+  it('installs the skills in skills.lock that are not recalled', async () => {
     const { api, install, project, recall } = await start()
     await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.0.0' })
     await install('alice/tool', 'alice/other')
@@ -116,7 +116,7 @@ describe('`install`', () => {
     expect(recalled).toEqual([{ fullName: 'alice/tool', version: '2.0.0' }])
   })
 
-  it('installs from the cache where its registry cannot be asked, and says so', async () => {
+  it('installs from the cache with a warning if the registry is unavailable', async () => {
     const { install, node, project, read } = await start()
     await install('alice/tool')
     await rm(join(project.folder, '.agents'), { recursive: true })
@@ -153,7 +153,7 @@ it('`load` refuses a recalled version, unless it is named exactly with --allow-r
 })
 
 describe('`install` with --allow-recalled', () => {
-  it('opens no recalled member of a pack that the command does not name', async () => {
+  it('allows only the recalled versions that the command names, not those in a pack', async () => {
     const { api, install, recall, read } = await start()
     await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.2.0' })
     await api.createPack({ name: 'Kit', description: '', skills: [{ name: 'alice/tool', version: '1.1.0' }] })
@@ -169,7 +169,7 @@ describe('`install` with --allow-recalled', () => {
 })
 
 describe('an installed version that is recalled', () => {
-  it('is listed by `outdated`, and replaced by `update`, by a lower version too', async () => {
+  it('is listed by `outdated`, and replaced by `update`, even by a lower version', async () => {
     const { install, project, recall, read } = await start()
     await install('alice/tool')
     await recall('2.x')
@@ -185,7 +185,7 @@ describe('an installed version that is recalled', () => {
     expect((await project.run('list')).stdout).not.toContain('recalled')
   })
 
-  it('stays with a warning where there is no other version', async () => {
+  it('stays installed with a warning if there is no other version', async () => {
     const { install, project, recall } = await start()
     await install('alice/tool')
     await recall('*')
@@ -225,7 +225,7 @@ describe('a recalled version', () => {
     ])
   })
 
-  it('gives `show` and `install` its reason where no version is offered', async () => {
+  it('is shown with its reason by `show` and `install` if no other version is left', async () => {
     const { api, install, node, project, recall } = await start()
     await recall('1.x')
     await api.recallSkill({ name: 'alice/tool', range: '>=2.0.0', reason: 'The newest is worse.' })
@@ -287,7 +287,7 @@ describe('a recall that a registry reported', () => {
     expect((await project.run('list')).stdout).toMatch(/eve\/other@2\.0\.0 .*recalled \(/)
   })
 
-  it('of one registry is cut, and leaves those of others', async () => {
+  it('with a very long reason is truncated, and recalls of other registries are kept', async () => {
     const { install, node, project, recall } = await start()
     await install('alice/tool')
     await recall('2.x')
@@ -309,7 +309,7 @@ describe('a recall that a registry reported', () => {
     expect(files).toHaveLength(2)
   })
 
-  it('is asked for at every registry of the lock, also when one of them is away', async () => {
+  it('is requested from every registry in skills.lock, even if one registry is unavailable', async () => {
     const { install, project, recall, read } = await start()
     await install('alice/tool')
     await lockFrom(project, 'aaa/dead', 'http://127.0.0.1:9')
@@ -322,7 +322,7 @@ describe('a recall that a registry reported', () => {
 })
 
 describe('`recall`', () => {
-  it('recalls a range, lists the recalls, and ends one', async () => {
+  it('recalls a range, lists the recalls, and ends a recall', async () => {
     const { api, key, node, project } = await start()
     const place = ['--url', node.url, '--key', key]
     const run = (...words: string[]) => project.run('recall', ...words, ...place)

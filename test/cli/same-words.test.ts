@@ -135,7 +135,7 @@ it.each([
   ['a description', 'key_not_standard', "description: The key 'Desc", doc('name: sound', 'Description: d')],
   ['a description', 'line_ignored', 'description: Line 3 of the', doc('name: sound', 'description:d')],
   ['a name', 'duplicate_key', "name: The key 'name' occurs", doc(...sound, 'name: sound')],
-])('%s that is not read has one line: %s', async (_, code, words, skillMd) => {
+])('%s that is not read causes one finding, not two: %s', async (_, code, words, skillMd) => {
   const folder = join(await makeFolder(), 'sound')
   await mkdir(folder)
   await writeFile(join(folder, 'SKILL.md'), skillMd)

@@ -100,7 +100,7 @@ it('`sbom --lock` reads the folders of the global lock', async () => {
   expect(listFacts(readSbom(stdout).components[0]!, 'not-read')).toEqual([])
 })
 
-it('`sbom` names requirements that it did not read, and no credentials of addresses', async () => {
+it('`sbom` names requirements that it did not read, and omits credentials in URLs', async () => {
   const folder = await makeSkill()
   await writeFile(
     join(folder, 'SKILL.md'),
@@ -114,7 +114,7 @@ it('`sbom` names requirements that it did not read, and no credentials of addres
   expect(stdout).not.toContain('tok-en')
 })
 
-it('`sbom` names what it did not read of a damaged skill', async () => {
+it('`sbom` lists the parts of a damaged skill that it did not read', async () => {
   const folder = await makeSkill({ 'package.json': '{', 'poetry.lock': '' })
   const { stdout } = await skillstead(['sbom', folder])
   expect(listFacts(readSbom(stdout).metadata.component, 'not-read')).toEqual([
@@ -123,7 +123,7 @@ it('`sbom` names what it did not read of a damaged skill', async () => {
   ])
 })
 
-it('`sbom` refuses what is no skill and no lock, with what to pass', async () => {
+it('`sbom` refuses a path that is neither a skill nor a lock, with advice', async () => {
   const empty = await makeFolder()
   const folder = await makeSkill()
   const refusals: [args: string[], code: number, message: string][] = [

@@ -133,7 +133,7 @@ describe('skillstead scan', () => {
     ['caution', 'caution', 1],
     ['caution', 'dangerous', 0],
     ['skills/good', 'caution', 0],
-  ])('ends %s with --fail-on %s with %i', async (name, verdict, code) => {
+  ])('of %s with --fail-on %s exits with %i', async (name, verdict, code) => {
     expect((await skillstead(['scan', at(name), '--fail-on', verdict])).code).toBe(code)
   })
 

@@ -32,7 +32,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     await skillsteadJson(['publish', folder, '--visibility', visibility, ...alice])
     return `alice/${name}`
   }
-  it('`share` creates a link that reads a private skill, lists links and revokes one', async () => {
+  it('`share` creates a link that reads a private skill, lists links and revokes a link', async () => {
     const name = await publish('shared')
     const made = await skillsteadJson<{ id: string; url: string; expiresAt: string }>([
       'share',
@@ -80,7 +80,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await codeOf('invite', name, 'stranger', ...alice)).toBe(1)
   })
 
-  it('`transfer` offers a skill, which `accept` takes; --cancel and --decline leave it', async () => {
+  it('`transfer` offers a skill, which `accept` takes over; --cancel and --decline keep the owner', async () => {
     const name = await publish('moving', 'public')
     const offer = `Offered ${name} to bob, who accepts it with \`skillstead accept ${name}\`.\n`
     expect(await run('transfer', name, 'bob', ...alice)).toBe(offer)

@@ -8,7 +8,7 @@ import { clientSecret, startProvider } from '../support/identity-node.ts'
 const document = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8')
 const settings = /```toml\n([^]*?)```/.exec(document)![1]!
 
-it('a fresh node signs people in with groups by the five settings of the document', async () => {
+it('a new node with the five settings in the documentation signs in users with their groups', async () => {
   const folder = await makeFolder()
   const [data, config, secret] = ['data', 'skillstead.toml', 'secret'].map((name) => join(folder, name))
   const provider = await startProvider()
@@ -52,7 +52,7 @@ it.each([
   [[...issuer, ...client, '--sign-in-groups', 'eng=acme'], 'is not a rule for a group'],
   [[...issuer, ...client, '--sign-in-secret-file', '/does/not/exist'], '/does/not/exist'],
   [[...issuer, ...client, '--network', 'offline'], '--network offline'],
-])('refuses %j', async (given, text) => {
+])('`serve` refuses the sign-in settings %j', async (given, text) => {
   const data = join(await makeFolder(), 'data')
   const { code, stderr } = await skillstead(['serve', '--port', '0', '--data', data, ...given])
   expect([code, stderr]).toEqual([2, expect.stringContaining(text)])

@@ -71,7 +71,7 @@ describe('a node with a certificate', () => {
     expect(await node.stop()).toBe(0)
   })
 
-  it('closes connections that speak no TLS, and serves the others', async () => {
+  it('closes connections that speak no TLS, and serves the other connections', async () => {
     const files = await writePair(first)
     const limits = ['--connection-limits', 'head=1']
     const serve = ['serve', '--port', '0', '--data', join(folder, 'data'), ...limits, ...publicUrl, ...toOptions(files)]
@@ -131,7 +131,7 @@ async function serveAnswer(status: number, body: string): Promise<string> {
 }
 
 describe('skillstead health', () => {
-  it('exits with 0 for a node that can take traffic, also with the port of the environment', async () => {
+  it('exits with 0 for a node that can take traffic, even if only the environment names the port', async () => {
     const node = await startServer(['serve', '--port', '0', '--data', join(folder, 'data')])
     const healthy = { code: 0, stdout: `${node.url}: ready\n`, stderr: '' }
     expect(await skillstead(['health', '--url', node.url])).toEqual(healthy)
@@ -180,7 +180,7 @@ describe('skillstead health', () => {
     [{ PORT: '0' }, "'0' is not a port"],
     [{ PORT: 'x' }, "'x' is not a port"],
     [{ SKILLSTEAD_CONFIG: 'none.toml' }, "'none.toml' cannot be read."],
-  ])('refuses an environment that no node has: %j', async (env, problem) => {
+  ])('refuses environment variables that are invalid for a node: %j', async (env, problem) => {
     const refused = await skillstead(['health'], { env: env as unknown as Record<string, string> })
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
   })
@@ -195,7 +195,7 @@ describe('skillstead health', () => {
     expect(await skillstead(['health', '--url', url])).toEqual({ code: 1, stdout: `${url}: ${detail}\n`, stderr: '' })
   })
 
-  it('reads at most 64 KiB of an answer', async () => {
+  it('reads at most 64 KiB of a response', async () => {
     const url = await serveAnswer(200, 'x'.repeat(100_000))
     expect(await skillstead(['health', '--url', url])).toMatchObject({
       code: 1,
@@ -203,7 +203,7 @@ describe('skillstead health', () => {
     })
   })
 
-  it.each(['nonsense', 'ftp://host', 'http://a:b@host'])('refuses a URL that is none of a node: %s', async (url) => {
+  it.each(['nonsense', 'ftp://host', 'http://a:b@host'])('refuses a URL that is not of a node: %s', async (url) => {
     expect(await skillstead(['health', '--url', url])).toMatchObject({ code: 2, stdout: '' })
   })
 })

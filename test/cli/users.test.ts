@@ -44,7 +44,7 @@ describe('users and their skills from the command line', () => {
     expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
   })
 
-  it('`sessions` lists and ends the sessions of the user, and for administrators those of others', async () => {
+  it('`sessions` lists and ends the sessions of the user, and for administrators the sessions of other users', async () => {
     for (const key of [admin[3]!, bob[3]!, bob[3]!]) {
       const headers = { authorization: `Bearer ${key}`, 'x-skillstead-session': '1' }
       expect((await fetch(`${server.url}/api/v1/session`, { method: 'POST', headers })).status).toBe(201)

@@ -35,7 +35,7 @@ describeApi('the results of evaluations in a record', (open) => {
   })
   const problemsOf = (changed: unknown) => verifyProvenance(changed, { keys }).problems.map(({ part }) => part)
 
-  it('are proven by the log: the last of each user, without those withdrawn', async () => {
+  it('are proven by the log: the last result of each user, unless withdrawn', async () => {
     const report = verifyProvenance(record, { keys })
     expect(report.ok && report.evaluations.map(({ data }) => [data.author.username, data.result.withSkill])).toEqual([
       ['alice', { runs: 100, passed: 70 }],
@@ -49,7 +49,7 @@ describeApi('the results of evaluations in a record', (open) => {
     expect(verifyProvenance(plain, { keys })).toMatchObject({ ok: true, evaluations: [] })
   })
 
-  it('of a version without any, or that is not public, are none', async () => {
+  it('are an empty list for a version without results, or that is not public', async () => {
     await publish(alice!, 'plain', '1.0.0')
     expect((await test.api().getProvenance({ ...tea, name: 'alice/plain' })).evaluations).toEqual([])
     await publish(alice!, 'secret', '1.0.0', { visibility: 'private' })
@@ -67,7 +67,7 @@ describeApi('the results of evaluations in a record', (open) => {
     ['that is the entry of the version', () => toVersionProof(), 'entry'],
     ['with a proof of nothing', (first) => ({ ...first, inclusionProof: [] }), 'inclusion'],
     ['that is no proof', () => ({ entry: 'bob says 99' }), 'record'],
-  ])('are rejected: one %s', (_, forge, part) => {
+  ])('are rejected if a result is replaced by one %s', (_, forge, part) => {
     const [first, ...others] = record.evaluations!
     expect(problemsOf({ ...record, evaluations: [forge(first!), ...others] })).toEqual([part])
   })
@@ -86,7 +86,7 @@ describe('the results of evaluations in a record', () => {
   afterEach(endMirrors)
 
   describeInTurn('of a mirror', (open) => {
-    it('are one for each user, of which a flood displaces no other', async () => {
+    it('are one for each user, so that a flood of results displaces no other user', async () => {
       const { test: upstream, url, alice } = await openUpstream(open)
       await publish(alice, 'tea', '1.0.0')
       await post(alice, tea.name, tea.version)

@@ -102,7 +102,7 @@ describe('a provenance record', () => {
       expect(verifyProvenance(record, { keys, content: files }).problems[0]!.message).toMatch(/^The path "a\.txt\\n/)
     })
 
-    it('that does not match lists ten of the differing files, and the number of the other differing files', () => {
+    it('produce an error that lists ten differing files and counts the rest, if they do not match', () => {
       const more = Array.from({ length: 25 }, (_, i) => toFile(`more-${i}.txt`, ''))
       const { problems } = verifyProvenance(record, { keys, content: [...content, ...more] })
       expect(problems[0]!.message).toContain('more-9.txt does not belong to it, and 15 more.')

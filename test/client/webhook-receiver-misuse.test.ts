@@ -150,7 +150,7 @@ describe('a webhook receiver in a program with errors', () => {
   it.each([
     new WebhookError('bad_signature', 'Of another webhook, which the handler verified.'),
     new WebhookError('unknown' as 'malformed', 'A code that no status stands for.'),
-  ])('treats everything that the handler throws as a failure, also its own error class: %o', async (failure) => {
+  ])('treats everything that the handler throws as a failure, even an error of the receiver: %o', async (failure) => {
     const { errors, receiver } = openHeard()
     const response = await receiver.fetch(post(), () => Promise.reject(failure))
     expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining(failure.message)])

@@ -317,7 +317,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await outside.close()
   })
 
-  test('change the address of a webhook without a change of its events, whichever they are', async () => {
+  test('change the URL of a webhook without a change of its events', async () => {
     const { openSignedIn, api } = await visit()
     const { id } = await api.createWebhook({ url: 'https://hooks.example.com/old', events: [...eventNames] })
     const page = await openSignedIn(`/account/webhooks/${id}`)

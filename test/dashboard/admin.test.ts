@@ -53,7 +53,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     }
   })
 
-  test('show direction marks of the audit log as escapes, which reorder nothing', async () => {
+  test('show text direction marks in the audit log as escapes, so that they reorder no text', async () => {
     const { openSignedIn, api } = await visit()
     await api.createApiKey({ name: 'a\u202Eb' })
     const page = await openSignedIn('/admin/audit')
@@ -61,7 +61,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await expect.poll(() => entry.textContent()).toContain('"name":"a\\u202eb"')
   })
 
-  test('list the audit log in columns, with the actions in words and links to what they were about', async () => {
+  test('list the audit log in columns, with the actions in words and links to the changed objects', async () => {
     const { openSignedIn, api, createUser } = await visit()
     await createUser('bob')
     const { id } = await api.createApiKey({ name: 'laptop' })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { describeBrowser, goWithin, visit } from '../support/browser-harness.ts'
 
-describeBrowser('the allowance of a reader of the dashboard', () => {
-  test('pays one request for each page, with a document or within the app', async () => {
+describeBrowser('the request allowance of a dashboard reader', () => {
+  test('is charged one request for each page, whether loaded as a document or within the app', async () => {
     const { open, get } = await visit({ rates: { anonymous: 100 } })
     const read = async () => Number((await get('/packs')).headers.get('x-ratelimit-remaining'))
     const page = await open('/skills/alice/pdf')

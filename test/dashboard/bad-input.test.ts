@@ -185,7 +185,7 @@ describeBrowser('addresses in the dashboard', () => {
 })
 
 describeBrowser('a dashboard on a slow network', () => {
-  test('says that it loads, lets the reader leave, and shows no late answer on another page', async () => {
+  test('shows that a page is loading, lets the reader leave, and shows no late response on another page', async () => {
     const { open, api } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
     const page = await open('/trending', away)
@@ -210,7 +210,7 @@ describeBrowser('a dashboard on a slow network', () => {
     await expect.poll(() => page.getByRole('alert').count()).toBe(0)
   })
 
-  test('searches no longer for a text whose page the user leaves, while the other page loads', async () => {
+  test('cancels a search when the user leaves its page, while the other page loads', async () => {
     const { open } = await visit()
     const page = await open('/', { isOwn: true })
     const arrival = Promise.withResolvers<void>()
@@ -227,7 +227,7 @@ describeBrowser('a dashboard on a slow network', () => {
     expect(new URL(page.url()).search).toBe('')
   })
 
-  test('leaves a user who went on to another page there when an action of the first page ends', async () => {
+  test('keeps the user on the current page when an action of a former page ends', async () => {
     const { open, key } = await visit()
     const page = await open('/account/sign-in')
     const arrival = Promise.withResolvers<void>()
@@ -247,7 +247,7 @@ describeBrowser('a dashboard on a slow network', () => {
 })
 
 describeBrowser('a skill of 500 files', () => {
-  test('has a tree of all of them that fits a phone, and shows one', async () => {
+  test('has a tree of all its files that fits a phone, and shows the chosen file', async () => {
     const { open, api } = await visit()
     const files = Array.from({ length: 499 }, (_, at) => {
       const folder = `part-${Math.floor(at / 50)}/${'deep/'.repeat(at % 5)}`

@@ -74,7 +74,7 @@ describeBrowser('the catalogue page', () => {
     await takePictures(page, 'search-passage')
   })
 
-  test('states that words of a costly search were left out, and nothing for another', async () => {
+  test('states that words of a costly search were ignored, and shows no such message for other searches', async () => {
     const { api, open } = await visit()
     const numbers = Array.from({ length: 130 }, (_, i) => String(i + 100))
     const body = `Counts ${numbers.join(' ')}.\n`
@@ -156,7 +156,7 @@ describeBrowser('the catalogue page', () => {
       .toBe(true)
   })
 
-  test('shows how many skills each agent loads, and finds those that one agent loads', async () => {
+  test('shows how many skills each agent loads, and filters skills by agent', async () => {
     const { api, open } = await visitCatalogue()
     const skillMd = '---\nname: hooked\ndescription: Formats XML\nhooks: none\n---\n# Hooked\n'
     await api.publishSkill({ skillMd })
@@ -234,7 +234,7 @@ describeBrowser('the catalogue page', () => {
     await expect.poll(() => own.evaluate((field) => field === document.activeElement)).toBe(true)
   })
 
-  test('offers a user who is signed in no sign-in, and stays the first page with fields that are not of a search', async () => {
+  test('offers no sign-in to a signed-in user, and stays the first page with unknown fields in its address', async () => {
     const visited = await visitCatalogue()
     const page = await visited.open('/?utm_source=news&fbclid=1')
     await page.getByRole('heading', { level: 1, name: 'Find a skill for your agent' }).waitFor()

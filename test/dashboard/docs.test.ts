@@ -34,7 +34,7 @@ describeBrowser('the documentation', () => {
     await expect.poll(readWidth, { timeout: 20_000 }).toBeGreaterThan(0)
   })
 
-  test('lists its guides on a phone until one is chosen, and in a window that becomes wide', async () => {
+  test('lists its guides on a phone until a guide is chosen, and in a window that becomes wide', async () => {
     const { open } = await visit()
     const page = await open('/docs/cli', { viewport: { width: 390, height: 800 } })
     const guide = page.locator('.docs nav').getByRole('link', { name: 'Deploying a node' })
@@ -123,7 +123,7 @@ describeBrowser('the documentation', () => {
     await expect.poll(() => page.getByText('Sent to this node without a key.').isVisible()).toBe(true)
   })
 
-  test('has no page at other addresses', async () => {
+  test('shows an error at an address without a guide or endpoint', async () => {
     const { open, node } = await visit()
     const page = await open('/docs', { expectedStatuses: [404] })
     for (const path of [

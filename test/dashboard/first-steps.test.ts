@@ -61,7 +61,7 @@ describeBrowser('a new user of the dashboard', () => {
 })
 
 describeBrowser('a person at a node that was just started', () => {
-  test('installs a skill in at most 3 steps, publishes one in 5, and sees in 2 why another is dangerous', async () => {
+  test('installs a skill in at most 3 steps, publishes a skill in 5, and sees in 2 why a skill is dangerous', async () => {
     await ensureBuilt()
     const here = await makeFolder()
     const running = await startServerProcess(['start', '--port', '0'], here)

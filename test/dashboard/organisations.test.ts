@@ -116,7 +116,7 @@ describeBrowser('the pages of organisations', () => {
     expect(published).toMatchObject({ visibility: 'internal', organisation: 'acme', latestVersion: '1.0.0' })
   })
 
-  test('let each role do what it may with a skill, and guests and others nothing', async () => {
+  test('let each role do only its allowed actions on a skill, and give guests and other users no actions', async () => {
     const visited = await visit()
     const { openSignedIn, registry, open, createUser } = visited
     const owner = localApi(registry, await registry.getCaller('alice'))
@@ -210,7 +210,7 @@ describeBrowser('the pages of organisations', () => {
     await alice.getByText('You are in no organisation').waitFor()
   })
 
-  test('trust the CI jobs of a service or of another issuer, and trust them no longer', async () => {
+  test('add and remove trust in the CI jobs of a known service and of another issuer', async () => {
     const visited = await visit()
     const { openSignedIn, registry, createUser } = visited
     const owner = localApi(registry, await registry.getCaller('alice'))
@@ -261,7 +261,7 @@ describeBrowser('the pages of organisations', () => {
     await expect.poll(() => ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
   })
 
-  test('keep rules that accept nothing when the others are saved', async () => {
+  test('keep rules that accept nothing when other rules are saved', async () => {
     const { openSignedIn, api } = await visit()
     await api.createOrganisation({ name: 'acme' })
     const policy = { licenses: [], hosts: [], publicBy: [] }

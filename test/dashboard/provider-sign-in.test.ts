@@ -6,7 +6,7 @@ import { ensureBuilt } from '../support/browser-windows.ts'
 import { startWithProvider } from '../support/identity-node.ts'
 
 describeBrowser('the sign-in by an identity provider', () => {
-  test('leads to the provider and back to the page, shows the session, and signs out of both', async () => {
+  test('leads to the provider and back to the page, shows the session, and signs out of the node and the provider', async () => {
     await ensureBuilt()
     const fixture = await startWithProvider({ listening: { dashboard: findDashboard() } })
     const other = await fixture.as('alice')

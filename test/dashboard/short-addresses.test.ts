@@ -8,7 +8,7 @@ const secretMd = '---\nname: secret\ndescription: Hidden words\n---\n# Secret\n\
 const modes: readonly PathMode[] = ['strips', 'keeps']
 
 describeBrowser('a browser', () => {
-  test('opens the shared skill of a link, in this window only and without the token in the address', async () => {
+  test('opens the skill of a share link, in this window only and without the token in the address', async () => {
     const { api, node, open } = await visit()
     await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
     const { token } = await api.createShare({ name: 'secret' })
@@ -56,7 +56,7 @@ describeBrowser('a browser', () => {
     expect(await takeName('Download')).toBe('pot.png')
   })
 
-  test('reads with the link and writes with the session, and forgets a link that was revoked or a user who left', async () => {
+  test('reads with a share link and writes with the session, until the link is revoked or the user signs out', async () => {
     const { api, node, key, open } = await visit()
     await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
     const { token, id } = await api.createShare({ name: 'secret' })
@@ -84,7 +84,7 @@ describeBrowser('a browser', () => {
     await expect.poll(() => page.getByText('Keeps them.').count()).toBe(0)
   })
 
-  test('shows a link holder what installs and relates to the skill', async () => {
+  test('shows install commands with the token of a share link, and the tab of similar skills', async () => {
     const { api, node, open } = await visit()
     await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
     const { token } = await api.createShare({ name: 'secret' })
@@ -101,7 +101,7 @@ describeBrowser('a browser', () => {
     await expect.poll(() => page.getByText('$SKILLSTEAD_KEY').count()).toBe(0)
   })
 
-  test('offers only commands with a key on a private node', async () => {
+  test('offers only install commands with an API key on a private node', async () => {
     const { openSignedIn } = await visit({ requireKey: true })
     const page = await openSignedIn('/skills/alice/pdf/install')
     await page.getByText('This node is private. Run').waitFor()
@@ -109,7 +109,7 @@ describeBrowser('a browser', () => {
     await expect.poll(() => page.getByText('npx skills add').count()).toBe(0)
   })
 
-  test('opens the shared skill of a link on a private node, and nothing else of it', async () => {
+  test('opens the skill of a share link on a private node, and nothing else of the node', async () => {
     const { api, node, open } = await visit({ requireKey: true })
     await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
     const { token, id } = await api.createShare({ name: 'secret' })
@@ -143,7 +143,7 @@ describeBrowser('a browser', () => {
     await expect.poll(own).toBeGreaterThan(0)
   })
 
-  test('shows that a link is invalid', async () => {
+  test('shows that a share link is invalid', async () => {
     const { open } = await visit()
     const page = await open('/t/ssl_none', { expectedStatuses: [404] })
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
@@ -162,7 +162,7 @@ describeBrowser('a browser', () => {
     },
   )
 
-  test('finds the sign-in of a private node at the names of its skills', async () => {
+  test('finds the sign-in page of a private node at the addresses of its skills', async () => {
     const { open, openSignedIn, node } = await visit({ requireKey: true })
     const page = await open('/alice/pdf', { expectedStatuses: [401] })
     await page.getByRole('heading', { name: 'This node is private' }).waitFor()

@@ -21,7 +21,7 @@ const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'si
 const trojan = (n: number) => `if (is\u202Eadmin\u2066) {${n}} // \u200Bsh 👩‍💻\n`
 
 describeBrowser('the page of a skill', () => {
-  test('shows the facts about the skill, the install commands, and SKILL.md as rendered and as raw text', async () => {
+  test('shows the version, downloads and install commands, and SKILL.md as rendered and as raw text', async () => {
     const visited = await visit()
     await makeTea(visited)
     await visited.get('/skills/alice%2Ftea/archive')
@@ -201,7 +201,7 @@ describeBrowser('the page of a skill', () => {
     await expect.poll(() => page.getByRole('region', { name: /^Around/ }).count()).toBe(0)
   })
 
-  test('moves nothing while the readme arrives, on a desktop and on a phone', async () => {
+  test('causes no layout shift while SKILL.md loads, on a desktop and on a phone', async () => {
     const visited = await visit()
     const code = '```python\ndef pour():\n    return 1\n```\n'
     const part = (at: number) => `## Part ${at}\n\n${'Boil the water and wait. '.repeat(30)}\n\n${code}`
@@ -261,7 +261,7 @@ describeBrowser('the page of a skill', () => {
     expect(refused).toHaveLength(1)
   })
 
-  test('shows the chosen tab on a phone, and what the owner manages first', async () => {
+  test('scrolls to the chosen tab on a phone, and shows the tab Manage above the install commands', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/skills/alice/pdf/manage', { viewport: { width: 390, height: 800 } })
     const current = page.locator('.content .tabs [aria-current]')
@@ -316,7 +316,7 @@ describeBrowser('the page of a skill', () => {
     await main.locator('mark', { hasText: 'curl -s' }).waitFor()
   })
 
-  test('quotes the finding that makes the verdict, and names a file without lines as a whole', async () => {
+  test('quotes the finding that decides the verdict, and names the whole file if the file has no lines', async () => {
     const visited = await visit()
     const files = [{ path: 'assets/cup.png', content: png().subarray(0, -1).toString('base64'), encoding: 'base64' }]
     await visited.api.publishSkill({ skillMd: '---\nname: cup\ndescription: A cup\n---\nSip.\n', files } as never)
@@ -338,7 +338,7 @@ describeBrowser('the page of a skill', () => {
     await expect.poll(() => decisive.count()).toBe(0)
   })
 
-  test('shows 10,000 findings in pages, worst first in all files, and 1,000 versions', async () => {
+  test('shows 10,000 findings in pages, the worst finding of all files first, and 1,000 versions', async () => {
     const visited = await visit()
     await visited.api.publishSkill({ skillMd: laterTeaMd })
     const page = await visited.open('/', { viewport: { width: 320, height: 740 } })
@@ -368,7 +368,7 @@ describeBrowser('the page of a skill', () => {
     expect(await fitsWidth(page)).toBe(true)
   })
 
-  test('shows what evaluations found, each result, and which version does worse', async () => {
+  test('shows a summary of the evaluations, each result, and which version does worse', async () => {
     const visited = await visit()
     for (const version of ['1.0.0', '1.1.0']) await publish(visited, 'tea', version)
     const page = await visited.open('/skills/alice/tea/versions')
@@ -401,7 +401,7 @@ describeBrowser('the page of a skill', () => {
     expect(await fitsWidth(page)).toBe(true)
   })
 
-  test('shows the cost in tokens, the clients that load it, a badge to embed, and the packs that have it', async () => {
+  test('shows the cost of the skill in tokens, the clients that load it, a badge to embed, and the packs that contain it', async () => {
     const visited = await visit()
     const skillMd = `---\nname: tea\ndescription: ${'d'.repeat(1537)}\nmodel: x\n---\n${'Boil it. '.repeat(400)}\n`
     await visited.api.publishSkill({ skillMd })
@@ -572,7 +572,7 @@ describeBrowser('the page of a skill', () => {
     await gone.getByRole('alert').getByText('It may be private or deleted.').waitFor()
   })
 
-  test('recalls versions, shows that to everyone, and ends the recall', async () => {
+  test('lets the owner recall versions, shows the recall to everyone, and ends the recall', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.openSignedIn('/skills/alice/tea/manage', { key: visited.key })

@@ -75,7 +75,7 @@ describe('the versions of a package', () => {
     expect((await ask('alice/yanked/versions/1.0.0/download')).status).toBe(200)
   })
 
-  it('of a private skill are for its readers alone, with Bearer or Basic', async () => {
+  it('of a private skill are sent only to its readers, who authenticate with Bearer or Basic', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('secret'), version: '1.0.0', visibility: 'private' })
     const { token } = await node.api.createShare({ name: 'alice/secret' })
     const other = await node.createUser('bob')
@@ -95,7 +95,7 @@ describe('the versions of a package', () => {
   })
 })
 
-describe('an error', () => {
+describe('an error of the APM registry', () => {
   it.each([
     'alice/absent/versions',
     'unknown-user/tool/versions',
@@ -110,7 +110,7 @@ describe('an error', () => {
     expect(await response.json()).toMatchObject({ status: 404, title: expect.any(String) })
   })
 
-  it('refuses a publication, and states how to publish', async () => {
+  it('for a publication states how to publish', async () => {
     const body = new Uint8Array(100_000)
     const response = await ask('alice/tool/versions/2.0.0', { method: 'PUT', body, ...as(node.key) })
     expect(response.status).toBe(501)

@@ -36,7 +36,7 @@ function waitForPoll(clock: TestClock, seconds = 5): void {
 }
 
 describe('the device sign-in', () => {
-  it('gives a program a key of the user who allows it, once, also on a private node', async () => {
+  it('gives a program one key of the user who allows the sign-in, even on a private node', async () => {
     const fixture = await startDevices({ requireKey: true })
     const { node, post, request, poll, clock } = fixture
     const { device_code, user_code, verification_uri } = await request('  lap\u200btop  ')
@@ -182,7 +182,7 @@ describe('the device sign-in', () => {
     expect((await post('show', { userCode }, alice)).status).toBe(200)
   })
 
-  it('limits wrong codes of a user, not those of others', async () => {
+  it('limits the wrong codes of a user, but not those of other users', async () => {
     const fixture = await startDevices()
     const { post, request, clock } = fixture
     const alice = await toPageHeaders(fixture, fixture.key)
@@ -196,7 +196,7 @@ describe('the device sign-in', () => {
     expect(await show((await request()).user_code)).toBe(200)
   })
 
-  it('stores at most 20 pending sign-ins of an address', async () => {
+  it('stores at most 20 pending sign-ins for each IP address', async () => {
     const fixture = await startDevices()
     const alice = await toPageHeaders(fixture, fixture.key)
     const codes: string[] = []
@@ -205,7 +205,7 @@ describe('the device sign-in', () => {
     expect([await show(0), await show(1), await show(20)]).toEqual([400, 200, 200])
   })
 
-  it('drops the oldest sign-ins in a flood, and refuses no new one', async () => {
+  it('deletes the oldest pending sign-ins in a flood, and refuses no new sign-in', async () => {
     const { registry, request, poll, clock } = await startDevices()
     const [first, second] = [await request(), await request()]
     const { writer } = partsOf(registry).database
@@ -235,7 +235,7 @@ describe('the device sign-in', () => {
     expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
   })
 
-  it('takes forms, and answers errors in the form of OAuth', async () => {
+  it('accepts form data, and returns errors in the OAuth format', async () => {
     const { node, post, request } = await startDevices()
     const ask = async (action: string, fields: Record<string, string>) => {
       const body = new URLSearchParams(fields)

@@ -73,8 +73,8 @@ async function send(nodes: readonly [Node, Node], key: string, bytes: Uint8Array
   return upload(nodes[1], key, await announce(nodes[0], key, bytes), bytes)
 }
 
-describeDatabases('clawhub on several nodes of one database', (open, dialect) => {
-  it('announces a file on one node, uploads it to another and publishes it on a third, after restarts', async () => {
+describeDatabases('several nodes with one database, used by ClawHub clients', (open, dialect) => {
+  it('let a client announce a file on one node, upload it to another and publish it on a third, after restarts', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const ticket = await announce(a, alice.key, tea)
     await a.stop()
@@ -96,7 +96,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     expect((await publish()).status, 'a published upload is gone').toBe(404)
   })
 
-  it('count the uploads of a user together, and refuse only the user who sent them', async () => {
+  it('count the uploads of a user together, and refuse only that user above the limit', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const large = new Uint8Array(10 * mebibyte)
     for (const pair of [
@@ -119,7 +119,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     await expect.poll(rows, { timeout: 10_000 }).toEqual([])
   })
 
-  it('delete the expired uploads of all users, and those from before the clock was set back, with the next one', async () => {
+  it('delete expired uploads of all users with the next upload, even if the clock was set back', async () => {
     const { first, alice, a, b } = await startNodes(open)
     const bob = await first.makeUser('bob')
     const { database } = partsOf(first.registry)
@@ -137,7 +137,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     expect(await read()).toEqual([large.byteLength])
   })
 
-  it('sign a program in that asks one node, is allowed on another, and polls all of them', async () => {
+  it('sign in a program that starts at one node, is allowed on another node, and polls all nodes', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const { device_code: code, user_code: userCode } = await requestSignIn(a)
     const waitForPoll = (seconds = 5) => first.clock.advance(seconds * 1000)
@@ -172,7 +172,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     expect(await c.poll(code)).toEqual({ error: 'expired_token' })
   })
 
-  it('limit the wrong codes of a user together, also at the same time', async () => {
+  it('limit the wrong codes of a user together, even for concurrent requests', async () => {
     const { first, alice, nodes, a } = await startNodes(open)
     const { user_code: userCode } = await requestSignIn(a)
     const pages = await Promise.all(nodes.map((node) => toPageHeaders({ node: node }, alice.key)))
@@ -185,7 +185,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     expect(await show(1, (await requestSignIn(a)).user_code)).toBe(200)
   })
 
-  it('store no code, key or address of a sign-in in the clear, and delete it within a day', async () => {
+  it('store no code, key or address of a sign-in as plain text, and delete the sign-in within a day', async () => {
     const { first, alice, a, b } = await startNodes(open)
     const { device_code: code, user_code: userCode } = await requestSignIn(a)
     const page = await toPageHeaders({ node: a }, alice.key)
@@ -210,7 +210,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     await expect.poll(() => read.selectFrom('sign_in_guesses').select('wrong').execute()).toEqual([])
   })
 
-  it.skipIf(dialect === 'SQLite')('answer polls while another node holds the lock of all writers', async () => {
+  it.skipIf(dialect === 'SQLite')('answer polls while another node holds the database lock of writers', async () => {
     const { first, a, b } = await startNodes(open)
     const { device_code: code } = await requestSignIn(a)
     first.clock.advance(5000)

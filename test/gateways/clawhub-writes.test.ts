@@ -79,7 +79,7 @@ describe('a ClawHub client with a key', () => {
     }
   })
 
-  it('uploads only what it announced, and nothing for another user', async () => {
+  it('uploads only the announced file, and only as the user who announced it', async () => {
     const fixture = await startNode()
     const [bob, eve] = [await fixture.createUser('bob'), await fixture.createUser('eve')]
     const announced = await asClawhubUser(fixture, bob).announce(Buffer.from('tea'))
@@ -108,7 +108,7 @@ describe('a ClawHub client with a key', () => {
     expect((await bob.publish('tea', { 'SKILL.md': tea })).status).toBe(200)
   })
 
-  it('refuses uploads above the share of a user until a publish uses them', async () => {
+  it('cannot upload more than the share of its user until a publish uses the uploads', async () => {
     const fixture = await startNode({}, undefined, { clock: createClock() })
     const bob = await fixture.createUser('bob')
     const user = asClawhubUser(fixture, bob)
@@ -137,7 +137,7 @@ describe('a ClawHub client with a key', () => {
     expect((await send(new Uint8Array(1))).status).toBe(200)
   })
 
-  it('is refused with a forged ticket', async () => {
+  it('is refused with a forged upload ticket', async () => {
     const fixture = await startNode()
     const { userId } = await fixture.registry.getCaller('alice')
     const tickets = ['x', '', '5', 'null', '{}', '[]', `["${userId}","3","x",9e15]`, `["${userId}",1e9,"x",9e15]`]
@@ -151,7 +151,7 @@ describe('a ClawHub client with a key', () => {
     }
   })
 
-  it('forgets uploads after 10 minutes', async () => {
+  it('loses its unused uploads after 10 minutes', async () => {
     const clock = createClock()
     const fixture = await startNode({}, undefined, { clock })
     const announced = await asClawhubUser(fixture, fixture.key).announce(Buffer.from('tea'))
@@ -161,7 +161,7 @@ describe('a ClawHub client with a key', () => {
     expect((await fetch(uploadUrl, { method: 'POST', headers, body: 'tea' })).status).toBe(404)
   })
 
-  it('deletes by yanking and restores, a version or all', async () => {
+  it('deletes and restores one version or all versions, by yanking', async () => {
     const fixture = await startNode()
     await fixture.api.publishSkill({ skillMd: `${skillMd}More.\n`, version: '1.1.0' })
     const { ask, post, read } = asClawhubUser(fixture, fixture.key)

@@ -41,7 +41,7 @@ async function writeSkill(folder: string, name: string, text: string): Promise<s
   return folder
 }
 
-it('searches, shows and installs without a key', async () => {
+it('clawhub searches, shows and installs skills without a key', async () => {
   const fixture = await startNode()
   const { clawhub, read } = await makeUser(fixture)
   expect(await clawhub('search', 'pdf')).toMatchObject({ code: 0, text: expect.stringMatching(/pdf v1\.0\.0 +@alice/) })
@@ -63,7 +63,7 @@ it('searches, shows and installs without a key', async () => {
   expect((await clawhub('skill', 'verify', 'pdf')).text).toContain('"decision": "pass"')
 })
 
-it('publishes and updates with a key', async () => {
+it('clawhub publishes and updates skills with a key', async () => {
   const fixture = await startNode()
   const { clawhub, project, read } = await makeUser(fixture)
   expect(await clawhub('login', '--token', fixture.key)).toMatchObject({
@@ -88,7 +88,7 @@ it('publishes and updates with a key', async () => {
   expect((await clawhub('inspect', 'tea-sorter', '--versions')).text).toContain('More tea')
 })
 
-it('stars, deletes and restores with a key', async () => {
+it('clawhub stars, deletes and restores skills with a key', async () => {
   const fixture = await startNode()
   const { clawhub } = await makeUser(fixture)
   await clawhub('login', '--token', fixture.key)
@@ -111,7 +111,7 @@ it('stars, deletes and restores with a key', async () => {
   expect((await fixture.api.getSkill({ name: 'tea-sorter' })).latestVersion).toBe('1.0.1')
 })
 
-it('transfers and reports, and shows which functions this registry lacks', async () => {
+it('clawhub transfers and reports skills, and shows which functions this registry lacks', async () => {
   const fixture = await startNode()
   const [alice, bob] = [await makeUser(fixture), await makeUser(fixture)]
   await alice.clawhub('login', '--token', fixture.key)
@@ -125,7 +125,7 @@ it('transfers and reports, and shows which functions this registry lacks', async
   expect(await bob.clawhub('whoami')).toMatchObject({ code: 0, text: expect.stringContaining('bob') })
 })
 
-it('signs in with a code that the user confirms on the dashboard', async () => {
+it('clawhub signs in with a code that the user confirms on the dashboard', async () => {
   const fixture = await startNode({ requireKey: true })
   const { clawhub, login } = await makeUser(fixture)
   const headers = await toPageHeaders(fixture, fixture.key)

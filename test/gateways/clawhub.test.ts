@@ -7,7 +7,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 const tea = '---\nname: tea\ndescription: Sorts tea leaves\n---\n# Tea\n'
 
 describe('the ClawHub gateway', () => {
-  it('is announced with its URL, also on a private node', async () => {
+  it('is announced with its URL, even by a private node', async () => {
     const { node } = await startNode({ requireKey: true })
     for (const name of ['clawhub', 'clawdhub']) {
       const response = await fetch(`${node.url}/.well-known/${name}.json`)
@@ -15,7 +15,7 @@ describe('the ClawHub gateway', () => {
     }
   })
 
-  it('refuses guests of a private node with a plain text', async () => {
+  it('refuses guests of a private node with a plain text message', async () => {
     const fixture = await startNode({ requireKey: true })
     const response = await asClawhubUser(fixture).ask('/search?q=pdf')
     expect(response.status).toBe(401)
@@ -61,7 +61,7 @@ describe('the ClawHub gateway', () => {
     expect(await counted()).toBe(2)
   })
 
-  it('finds the skill of a short name and of an owner, with what its scan found', async () => {
+  it('finds a skill by its short name, with or without its owner, and returns its scan verdict', async () => {
     const fixture = await startNode()
     const { read } = asClawhubUser(fixture)
     const shown = await read('/skills/pdf')
@@ -97,7 +97,7 @@ describe('the ClawHub gateway', () => {
     expect((await ask('/skills?cursor=x')).status).toBe(400)
   })
 
-  it('serves the published files, and the version that a folder has', async () => {
+  it('serves the published files, and finds the version of an installed folder by its hash', async () => {
     const fixture = await startNode()
     const { read, ask } = asClawhubUser(fixture)
     const { archive } = await read('/skills/pdf/install')
@@ -114,7 +114,7 @@ describe('the ClawHub gateway', () => {
     expect((await ask('/resolve?hash=00')).status).toBe(400)
   })
 
-  it('responds to functions that this registry lacks with a text', async () => {
+  it('responds to functions that this registry lacks with a plain text message', async () => {
     const fixture = await startNode()
     const { post, ask } = asClawhubUser(fixture, fixture.key)
     const texts = {

@@ -73,7 +73,7 @@ async function succeed(running: Promise<{ code: number; text: string; stdout: st
   return { text, stdout }
 }
 
-it('skills installs from the repositories of skills, packs and owners', async () => {
+it('the program skills installs from the repositories of skills, packs and owners', async () => {
   const skills = await installProgram('skills@1.7.4', 'skills')
   const user = await makeUser(skills)
   const add = (...args: string[]) => user.run('add', ...args, '-y', '-a', 'universal')

@@ -157,7 +157,7 @@ function judge(results: Map<string, Check[]>, expected = applicable): string[] {
   return ran
 }
 
-it('the conformance suite passes for revisions 2025-11-25 and 2026-07-28 and the skills extension', async () => {
+it('the MCP conformance suite passes for revisions 2025-11-25 and 2026-07-28 and the skills extension', async () => {
   // The first version with the revision 2026-07-28, the extensions, and the schema of all messages.
   const suite = await installProgram('@modelcontextprotocol/conformance@0.2.0-alpha.12', 'conformance')
   // Without a revision each scenario runs with the latest released one that has it.
@@ -172,7 +172,7 @@ it('the conformance suite passes for revisions 2025-11-25 and 2026-07-28 and the
   expect([...ran, ...former, ...extension].toSorted()).toEqual([...applicable, streams].toSorted())
 })
 
-it('the latest release of the conformance suite passes', async () => {
+it('the latest release of the MCP conformance suite passes', async () => {
   const suite = await installProgram('@modelcontextprotocol/conformance@0.1.16', 'conformance')
   const ran = judge(await runSuite(suite))
   expect(ran).toEqual(['dns-rebinding-protection', 'ping', 'resources-list', 'server-initialize', 'tools-list'])

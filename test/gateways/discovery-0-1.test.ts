@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
-describe('an index of version 0.1', () => {
+describe('a discovery index of version 0.1', () => {
   it('lists the skills of an owner with the paths of their files, SKILL.md first', async () => {
     expect(await index('/alice')).toEqual({
       skills: [
@@ -55,7 +55,7 @@ describe('an index of version 0.1', () => {
     expect(await names(scope)).toEqual(expected)
   })
 
-  it('is at a share link, for the shared skill alone, and is a secret', async () => {
+  it('is served at a share link, lists only the shared skill, and must not be cached', async () => {
     const { token } = await node.api.createShare({ name: 'alice/secret' })
     expect(await names(`/t/${token}`)).toEqual(['secret'])
     expect(await textOf(`/t/${token}${folder}/secret/SKILL.md`)).toBe(toSkillMd('secret'))
@@ -72,7 +72,7 @@ describe('an index of version 0.1', () => {
     },
   )
 
-  it('leaves out a skill whose paths make clients refuse the whole index', async () => {
+  it('leaves out a skill whose paths would make clients refuse the whole index', async () => {
     const files = [{ path: 'notes..md', content: 'Notes.' }]
     await node.api.publishSkill({ skillMd: toSkillMd('dotted'), version: '1.0.0', files })
     expect(await names('/alice')).not.toContain('dotted')
@@ -91,7 +91,7 @@ describe('a file of an index of version 0.1', () => {
     expect(logo.headers.get('content-security-policy')).toContain('sandbox')
   })
 
-  it('is that of the version, and of the skill, that the index lists', async () => {
+  it('has the content of the skill and version that the index lists', async () => {
     expect(await textOf(`/alice/tool${folder}/tool/SKILL.md`)).toBe(toSkillMd('tool', 'Reads more.'))
     for (const scope of ['/alice/tool@1.0.0', '/packs/basics', '']) {
       expect(await textOf(`${scope}${folder}/tool/SKILL.md`)).toBe(toSkillMd('tool'))
@@ -111,7 +111,7 @@ describe('a file of an index of version 0.1', () => {
     expect((await get(path)).status).toBe(404)
   })
 
-  it('counts as a download for SKILL.md alone', async () => {
+  it('counts as a download only if it is SKILL.md', async () => {
     await node.api.publishSkill({
       skillMd: toSkillMd('counted'),
       version: '1.0.0',

@@ -13,7 +13,7 @@ function toImage(bytes: number): string {
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
-describeDatabases('an index', (open, dialect) => {
+describeDatabases('a discovery index', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
   const indexes = ['/alice', '/alice/notes', '/packs/basics'].flatMap((scope) =>
@@ -38,7 +38,7 @@ describeDatabases('an index', (open, dialect) => {
     return { ...installer, readBuilt: async () => (await read()) - before }
   }
 
-  it('is refused after the allowed number of files per address, while searches of others continue', async () => {
+  it('is refused after the allowed number of files per IP address, while searches from the address continue', async () => {
     const { get } = await serve(test, { rates: { files: 5 }, trustedProxies: ['127.0.0.1'] })
     for (const [i, path] of indexes.entries()) await get(path, from(`192.0.2.${100 + i}`))
     const flood = await Promise.all(
@@ -54,7 +54,7 @@ describeDatabases('an index', (open, dialect) => {
     expect((await get(indexes[0]!, from('192.0.2.8'))).status).toBe(200)
   })
 
-  it('is built once for all requests until the catalogue changes, also for clients with a cached copy', async () => {
+  it('is built once for all requests until the catalogue changes, even for clients with a cached copy', async () => {
     const { get, readBuilt } = await serveCounted()
     const ask = async () => Promise.all([...indexes, ...indexes].map((path) => get(path)))
     const [first] = [await ask(), await ask()]
@@ -72,7 +72,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await readBuilt()).toBe(indexes.length + 1)
   })
 
-  it('charges the caller who causes its building one file per skill, in advance, and every later request one file', async () => {
+  it('is charged one file per skill to the request that builds it, in advance, and one file to later requests', async () => {
     const dan = await test.makeUser('dan')
     for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
     await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })
@@ -97,7 +97,7 @@ describeDatabases('an index', (open, dialect) => {
     expect((await ask('/dan')).status, 'a list of more skills than the allowance').toBe(200)
   })
 
-  it('counts with its bytes, unless the caller has it', async () => {
+  it('is charged by its bytes, unless the client has a cached copy', async () => {
     const files = Array.from({ length: 200 }, (_, i) => ({ path: `${'x'.repeat(90)}/${i}.md`, content: `${i}` }))
     await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })
@@ -114,7 +114,7 @@ describeDatabases('an index', (open, dialect) => {
     expect([known.status, (await get(path, { ...caller, method: 'HEAD' })).status]).toEqual([304, 200])
   })
 
-  it.runIf(dialect === 'SQLite')('is not evicted by requests for names that do not exist', async () => {
+  it.runIf(dialect === 'SQLite')('is not evicted from the cache by requests for names that do not exist', async () => {
     const { get, ask, readBuilt } = await serveCounted()
     await ask('/alice')
     for (let i = 0; i < 2400; i += 16) {
@@ -137,7 +137,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await names('/bob')).toBe(404)
   })
 
-  it('of a private node is built for each user, and shows a user nothing that another one may see', async () => {
+  it('of a private node is built for each user, and lists no skill that only another user may see', async () => {
     const carol = await test.makeUser('carol')
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     const { get } = await serve(test, { requireKey: true })
@@ -154,7 +154,7 @@ describeDatabases('an index', (open, dialect) => {
   })
 })
 
-describeDatabases('an artifact', (open, dialect) => {
+describeDatabases('a file of a discovery index', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -171,7 +171,7 @@ describeDatabases('an artifact', (open, dialect) => {
     expect(asked.map(({ headers }) => headers.get('x-ratelimit-limit'))).toEqual(asked.map(() => '12'))
   })
 
-  it('is refused after the allowed number of files per address, for every caller', async () => {
+  it('is refused after the allowed number of files per IP address, for every caller', async () => {
     const installer = await serve(test, { rates: { anonymous: 1, files: 3 } })
     const [url, key] = [`/alice/notes${folder}/notes-1.0.0.md`, { authorization: `Bearer ${alice.key}` }]
     const given = [await installer.get(url), await installer.get(url, { method: 'HEAD' }), await installer.get(url)]
@@ -189,7 +189,7 @@ describeDatabases('an artifact', (open, dialect) => {
     expect((await installer.get('/api/v1/skills/alice%2Fnotes')).status).toBe(200)
   })
 
-  it('is refused after the allowed number of bytes per address', async () => {
+  it('is refused after the allowed number of bytes per IP address', async () => {
     const files = [{ path: 'large.bin', content: toImage(600 * 1024), encoding: 'base64' as const }]
     await alice.api.publishSkill({ skillMd: skillMd('large'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })
@@ -207,7 +207,7 @@ describeDatabases('an artifact', (open, dialect) => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
   })
 
-  it.runIf(dialect === 'PostgreSQL')('counts towards the bodies in flight while it is read', async () => {
+  it.runIf(dialect === 'PostgreSQL')('counts towards the limit of bytes in memory while it is read', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('huge') })
     const installer = await serve(test)
     const lock = new pg.Client({ connectionString: test.location.databaseUrl! })

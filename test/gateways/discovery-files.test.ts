@@ -30,12 +30,12 @@ describe('a SKILL.md that installers can read', () => {
     ['that is a list', '- name: pdf\n- description: Reads.'],
     ['with brackets without end', `name: pdf\ndescription: Reads.\nx: ${'['.repeat(5000)}`],
     ['with aliases without end', `${toBomb()}\nname: pdf\ndescription: Reads.`],
-  ])('is not one %s', (_, frontmatter) => {
+  ])('is not a file %s', (_, frontmatter) => {
     expect(isStrictlyReadable(document(frontmatter))).toBe(false)
   })
 
   it.each(['', '---', 'Text.', '\n---\nname: a\ndescription: b\n---\n', '---\nname: a\ndescription: b\n'])(
-    'is not %j',
+    'is not the text %j',
     (text) => expect(isStrictlyReadable(text)).toBe(false),
   )
 

@@ -94,7 +94,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(await downloads()).toBe(before + 1)
   })
 
-  it('is limited after wrong tokens, but still works with the right token', async () => {
+  it('returns 429 for more wrong tokens of an address, but still works with the right token', async () => {
     const installer = await serve(test, { rates: { anonymous: 3 } })
     const { token } = await share()
     for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)

@@ -54,7 +54,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect((await installer.index('/packs/basics')).skills[2]!.description).toBe('Other notes.')
   })
 
-  it("accept the skill's name, which `skills find` appends, and `latest` for no pin", async () => {
+  it("accept the skill's name, which `skills find` appends, and `latest` instead of a version", async () => {
     const installer = await serve(test)
     const plain = await installer.index('/alice/pdf')
     expect(await installer.index('/alice/pdf@pdf')).toEqual(plain)

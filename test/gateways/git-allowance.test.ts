@@ -18,7 +18,7 @@ const advertise = (repository: string) => fetch(`${repository}/info/refs?service
 
 const remainingOf = ({ headers }: Response) => Number(headers.get('x-ratelimit-remaining'))
 
-describe('the allowance of a guest', () => {
+describe('the request allowance of a guest', () => {
   it('is 600 requests a minute', async () => {
     const { get, api } = await startGit({ rates: {} })
     expect((await get('/skills')).headers.get('x-ratelimit-limit')).toBe('600')
@@ -49,7 +49,7 @@ describe('the allowance of a guest', () => {
     expect([code, stderr]).toEqual([128, expect.stringContaining('Too many requests')])
   })
 
-  it('pays for packs without a clone: of another repository, and more than a clone needs', async () => {
+  it('is charged for a pack of another repository, and for more packs than a clone needs', async () => {
     const { repository, base } = await startGit({ rates: { anonymous: 4 } })
     await advertise(repository)
     for (let round = 0; round < 3; round += 1) expect(remainingOf(await upload(repository))).toBe(3)
@@ -59,7 +59,7 @@ describe('the allowance of a guest', () => {
     expect((await upload(repository)).status).toBe(429)
   })
 
-  it('pays for a pack that comes more than a minute after the references', async () => {
+  it('is charged for a pack that is requested more than a minute after the references', async () => {
     const { repository, publish } = await startGit({ rates: { anonymous: 4 } })
     await advertise(repository)
     expect(remainingOf(await upload(repository))).toBe(3)
@@ -70,7 +70,7 @@ describe('the allowance of a guest', () => {
     expect(remainingOf(await upload(repository))).toBe(1)
   })
 
-  it('pays for a refused repository, which is not advertised', async () => {
+  it('is charged for each request to a repository that does not exist', async () => {
     const { base } = await startGit({ rates: { anonymous: 5 } })
     const unknown = `${base}/alice/nothing.git`
     expect((await advertise(unknown)).status).toBe(401)

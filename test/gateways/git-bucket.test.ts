@@ -6,7 +6,7 @@ import { startNode } from '../support/server-harness.ts'
 import { fetchObjects, listRefs } from '../support/git-client.ts'
 import { openS3Server } from '../support/s3-server.ts'
 
-it('a clone has large files that are in a bucket, read in parts', async () => {
+it('a clone contains large files that are stored in a bucket, and reads them in parts', async () => {
   const s3 = await openS3Server()
   const { registry, api, node } = await startNode({}, undefined, { blobs: s3.toOptions('git') })
   const contents = [20_000, 300_000, 1_000_000].map((length) => randomBytes(length))

@@ -32,10 +32,10 @@ function join(pairs: [string, string][]): string {
   return sorted.map(([, part]) => part).join('')
 }
 
-describe('a generated text', () => {
+describe('a generated file of a commit', () => {
   const item = fc.record({ key: fc.string({ maxLength: 3 }), part: fc.string({ maxLength: 300 }) })
 
-  it('has the sorted parts of its items', () => {
+  it('contains the sorted parts of its items', () => {
     fc.assert(
       fc.property(fc.array(item), (items) => {
         const text = createGeneratedText(createForm())
@@ -46,7 +46,7 @@ describe('a generated text', () => {
     )
   })
 
-  it('becomes the next text by a delta', () => {
+  it('becomes the file of the next commit by a delta', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (items) => {
         const text = createGeneratedText(createForm())
@@ -115,7 +115,7 @@ const readContent = async ({ digest }: { readonly digest: string }) => {
 }
 const noBlobs: BlobSource = { async *read() {}, readPart: () => expect.unreachable() }
 
-describe('a long history', () => {
+describe('a long git history', () => {
   it('has no long chain of deltas', async () => {
     const writer = await openHistoryWriter({ name: 'ann', base: [], last: undefined })
     const commits: Commit[] = []

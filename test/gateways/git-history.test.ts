@@ -80,7 +80,7 @@ describe('the history of the skills of an owner', () => {
     expect(paths.filter((path) => path.startsWith('skills/hooks/'))).toEqual([])
   })
 
-  it('has a commit for each published version, and the state at the time', async () => {
+  it('has a commit for each published version, with the state of the skills at that time', async () => {
     const { base, publish } = await startGit()
     await publish('pdf', '2.0.0')
     const { objects, commits, messages } = await readHistory(`${base}/alice.git`)
@@ -113,7 +113,7 @@ describe('the history of the skills of an owner', () => {
     }
   })
 
-  it('continues after a publication, and a client gets only what is new', async () => {
+  it('continues after a publication, and a client fetches only the new objects', async () => {
     const { base, publish } = await startGit()
     const repository = `${base}/alice.git`
     const before = await readHistory(repository)
@@ -140,14 +140,14 @@ describe('the history of the skills of an owner', () => {
     }
   })
 
-  it('has no commit for a version that is lower than the current one', async () => {
+  it('has no commit for a version that is lower than the current version', async () => {
     const { base, publish } = await startGit()
     const before = await readHead(`${base}/alice.git`)
     await publish('tables', '1.0.1')
     expect(await readHead(`${base}/alice.git`)).toBe(before)
   })
 
-  it('sends the current state whole with a depth of 1', async () => {
+  it('sends the complete current state for a clone with depth 1', async () => {
     const { base } = await startGit()
     const { objects, commits } = await readHistory(`${base}/alice.git`)
     const { id, tree } = commits[0]!
@@ -158,7 +158,7 @@ describe('the history of the skills of an owner', () => {
     expect(entries.map(({ kind }) => kind)).not.toContain('delta')
   })
 
-  it('keeps its ids when the owner describes a skill differently', async () => {
+  it('keeps its commit ids when the owner changes the description of a skill', async () => {
     const { api, base } = await startGit()
     const before = await readHead(`${base}/alice.git`)
     await api.publishSkill({ name: 'alice/tables', description: 'Another text' })
@@ -166,7 +166,7 @@ describe('the history of the skills of an owner', () => {
     expect(await readHead(`${base}/alice.git`)).toBe(before)
   })
 
-  it('has the same ids on another node', async () => {
+  it('has the same commit ids on another node', async () => {
     const heads = []
     for (const order of [false, true]) {
       const { base, publish } = await startGit()
@@ -220,7 +220,7 @@ describe('the history of a pack', () => {
     expect(commits.slice(1)).toEqual(before.commits)
   })
 
-  it('keeps the folders of skills when another skill of the name is published', async () => {
+  it('keeps the folders of skills when another skill of the same name is published', async () => {
     const { api, apiOf, base, createUser, publish } = await startGit()
     await createUser('aaron')
     const skills = [{ name: 'alice/tables' }]

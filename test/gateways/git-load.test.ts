@@ -144,7 +144,7 @@ describe('listing the objects of a pack', () => {
     await expect(planned).rejects.toThrow('A version was deleted meanwhile. Fetch again.')
   })
 
-  it('ends when the client is gone', async () => {
+  it('ends when the client disconnects', async () => {
     const history = await makeHistory(Array.from({ length: 400 }, (_, i) => i))
     const client = new AbortController()
     const { listed, readContent } = createListing()
@@ -162,7 +162,7 @@ describe('listing the objects of a pack', () => {
   })
 })
 
-it('the event loop turns while the worst valid requests are answered', async () => {
+it('the event loop is not blocked while the worst valid git requests are answered', async () => {
   const { registry, node } = await startNode()
   await fillOwner(registry, 'ann', { skills: 120, files: 40 })
   const repository = `${node.url}/git/ann.git`
@@ -178,7 +178,7 @@ it('the event loop turns while the worst valid requests are answered', async () 
   }
 })
 
-it('the reading of a repository ends when the client is gone', async () => {
+it('the reading of a repository ends when the client disconnects', async () => {
   const { registry } = await startGit()
   const context = partsOf(registry)
   const trees = createVersionTrees(context)
@@ -189,7 +189,7 @@ it('the reading of a repository ends when the client is gone', async () => {
   await expect(trees.findRoots(versions, { signal: gone })).rejects.toThrow('gone')
 })
 
-it('the work of a caller waits for its own, not for that of others', async () => {
+it('git work of a caller waits for other work of the same caller, not for that of other callers', async () => {
   const turns = createCallerTurns(2)
   const { signal } = new AbortController()
   const gone = new AbortController()
@@ -239,7 +239,7 @@ function watchLoop() {
 
 describe('a large file', () => {
   const mebibyte = 1024 * 1024
-  it('is cloned by others while clients do not read theirs, which are sent whole when they do', async () => {
+  it('is cloned by other clients while some clients stop reading, who receive all of it when they continue', async () => {
     const { registry, node } = await startNode()
     // Each is more than the buffers of a connection, and together they are as large as the cache of parts.
     await fillOwner(registry, 'ann', { skills: 6, files: 0, largeBytes: 8 * mebibyte })
@@ -259,7 +259,7 @@ describe('a large file', () => {
     }
   })
 
-  it('is sent for a limited time', async () => {
+  it('is sent only until a time limit', async () => {
     const { registry, node } = await startNode()
     await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 8 * mebibyte })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -272,7 +272,7 @@ describe('a large file', () => {
     await expect(ended).rejects.toThrow('aborted')
   })
 
-  it('is refused with its size and what to do if it is larger than the allowance', async () => {
+  it('larger than the allowance is refused with its size and advice', async () => {
     const { registry, node } = await startNode({ rates: { mebibytes: 1 } })
     await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 3 * mebibyte })
     const repository = `${node.url}/git/ann/skill-0.git`
@@ -284,7 +284,7 @@ describe('a large file', () => {
     )
   })
 
-  it('is read in parts, and once as a whole', async () => {
+  it('is read once in parts or once as a whole', async () => {
     const content = toNoise(1, 3 * mebibyte)
     const calls: string[] = []
     const entries = new PackEntries({
@@ -339,7 +339,7 @@ describe('a large file', () => {
   })
 })
 
-it('the packs of all callers together are limited', () => {
+it('the number of packs that a node sends to all callers at once is limited', () => {
   const sent = createPacksSent()
   const ends = Array.from({ length: 1024 }, (_, i) => sent.begin(`caller ${i % 8}`))
   expect(() => sent.begin('caller 9')).toThrow('The node is sending as many packs as it can.')
@@ -349,7 +349,7 @@ it('the packs of all callers together are limited', () => {
 })
 
 describeDatabases('large files in a pack', (open) => {
-  it('are as they were published, whether the database has them compressed or not', async () => {
+  it('have the published bytes, whether the database stores them compressed or not', async () => {
     const { registry, admin } = await open()
     const node = await listenNode(registry, { port: 0, ...steady })
     onTestFinished(() => node.close())
@@ -384,7 +384,7 @@ async function openClone(repository: string): Promise<IncomingMessage> {
   })
 }
 
-it('the largest history of an owner is charged and made once', async () => {
+it('the largest git history of an owner is charged once and built once', async () => {
   const { api, registry } = await startGit()
   // With the longest descriptions, it is larger than the cache of histories.
   const skillMd = toSkillMd('long', 'Text.').replace('Reads files', 'é'.repeat(4096))
@@ -402,7 +402,7 @@ it('the largest history of an owner is charged and made once', async () => {
   expect(charged).toEqual([4096])
 })
 
-it('the tree of a version is found after another one with its digest was deleted', async () => {
+it('the tree of a version is found after another version with the same digest was deleted', async () => {
   const { registry } = await startGit()
   const context = partsOf(registry)
   const select = context.database.read.selectFrom('versions').select(['id', 'digest'])

@@ -7,7 +7,7 @@ import { fetchObjects, listRefs } from '../support/git-client.ts'
 import { openRegistry } from '../support/open-registry.ts'
 import { makePlace } from '../support/places.ts'
 
-it('the repositories of a skill and of its owner have the ids of the upstream on a mirror', async () => {
+it('on a mirror, the repositories of a skill and of its owner have the commit ids of the upstream', async () => {
   const { api, apiOf, base, createUser, now, publish } = await startGit()
   await createUser('bob')
   await publish('tables', '1.0.1', { changelog: 'Fixes 1.0.0 \u200b for those who cannot update. '.repeat(400) })

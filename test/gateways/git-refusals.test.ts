@@ -102,7 +102,7 @@ describe('a malformed request', () => {
     expect(await send({ 'content-encoding': 'gzip' })).toBe('400 The body is not valid gzip.')
   })
 
-  it('may request no objects', async () => {
+  it('that requests no objects gets an empty response, or an error if it is incomplete', async () => {
     const { repository } = await startGit()
     expect(await readRefusal(await upload(repository, '0000'))).toBe('')
     expect(await readRefusal(await upload(repository, '0000', { version: 2 }))).toBe('')
@@ -130,7 +130,7 @@ describe('an aborted fetch', () => {
 })
 
 describe('access to a repository', () => {
-  it('asks guests for a password alike if a repository is private and if it does not exist', async () => {
+  it('asks guests for a password, whether a repository is private or does not exist', async () => {
     const { api, base, publish, key, createUser } = await startGit()
     await publish('secret', '1.0.0', { visibility: 'private' })
     await api.createPack({ name: 'Own', slug: 'own', description: '', skills: [], visibility: 'private' })
@@ -175,7 +175,7 @@ describe('access to a repository', () => {
     expect(await answer('alice/secret.git', `Bearer ${key}`)).toMatchObject({ status: 200 })
   })
 
-  it('has the skill of a share link, and no other private one', async () => {
+  it('with a share link is limited to the shared skill, and opens no other private skill', async () => {
     const { api, base, publish } = await startGit()
     await publish('secret', '1.0.0', { visibility: 'private' })
     await publish('second', '1.0.0', { visibility: 'private' })
@@ -187,14 +187,14 @@ describe('access to a repository', () => {
     expect((await refs(`${base}/alice/secret.git`, { headers })).status).toBe(401)
   })
 
-  it('needs a key on a node that requires one', async () => {
+  it('needs a key on a private node', async () => {
     const { repository, key } = await startGit({ requireKey: true })
     const response = await refs(repository)
     expect([response.status, response.headers.get('www-authenticate')?.slice(0, 5)]).toEqual([401, 'Basic'])
     expect((await refs(repository, { headers: { authorization: `Basic ${btoa(`git:${key}`)}` } })).status).toBe(200)
   })
 
-  it('has no objects of other repositories', async () => {
+  it('gives no objects of other repositories', async () => {
     const { base, publish, repository, key } = await startGit()
     await publish('secret', '1.0.0', { visibility: 'private' })
     const headers = { authorization: `Basic ${btoa(`git:${key}`)}` }
@@ -206,7 +206,7 @@ describe('access to a repository', () => {
     await expect(fetchObjects(repository, [tree])).rejects.toThrow(`ERR upload-pack: not our ref ${tree}`)
   })
 
-  it('ends with a deletion, and shows a takedown', async () => {
+  it('ends when the skill is deleted, and reports a takedown', async () => {
     const { api, base, repository, publish } = await startGit()
     const { HEAD = '' } = await listRefs(repository)
     const body = toPackets(`want ${HEAD}`, '0000', 'done')

@@ -130,7 +130,7 @@ it('a folder of a clone of all skills of an owner has the digest of its version'
   expect(stdout).toContain('The file was published as sub/.gitattributes.')
 })
 
-it('names stay in a folder inside a clone that is another repository, or whose file its owner changed', async () => {
+it('an import keeps file names in a folder in a clone that is another repository, or whose .gitattributes changed', async () => {
   const { base, importAt } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')
@@ -179,7 +179,7 @@ it('verify accepts a clone, a skill in a clone of its owner, and a copy of that 
   }
 })
 
-it('a file with the published name of another one is refused by name', async () => {
+it('a file with the published name of another file is refused by name', async () => {
   const { base, importAt, key, mirror, node } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice/settings.git`)
@@ -197,7 +197,7 @@ it('a file with the published name of another one is refused by name', async () 
   })
 })
 
-it('names stay in the repository of another origin', async () => {
+it('an import keeps file names in a repository that was not cloned from a node', async () => {
   const { importAt, mirror, api } = await startPair()
   const folder = join(await makeFolder(), 'foreign')
   const git = (...args: string[]) =>

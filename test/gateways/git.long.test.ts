@@ -52,7 +52,7 @@ describe.each(protocols)('git with %s %s', (...protocol: string[]) => {
     expect((await readFile(join(git.folder, 'tables/scripts/sub/data.bin'))).length).toBe(300_000)
   })
 
-  it('clones one commit, deepens it, and makes it complete', async () => {
+  it('clones a single commit, deepens the clone, and makes it complete', async () => {
     const { api, base } = await startWithHistory()
     await api.publishSkill({ skillMd: skillMd('tables', 'Three.'), version: '3.0.0' })
     const git = await openGit()
@@ -107,7 +107,7 @@ describe.each(protocols)('git with %s %s', (...protocol: string[]) => {
     )
   })
 
-  it('fetches only what a new version adds', async () => {
+  it('fetches only the objects that a new version adds', async () => {
     const { api, base } = await startWithHistory()
     const git = await openGit()
     await git.run(...protocol, 'clone', `${base}/alice/tables.git`)

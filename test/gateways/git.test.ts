@@ -46,7 +46,7 @@ describe('the repository of a skill', () => {
     expect(readBlobTexts(objects)).toEqual([textOf('1.0.0'), textOf('2.0.0'), note])
   })
 
-  it('gives a lower version that is published later the parent that was there at the time', async () => {
+  it('gives a lower version that is published later the parent that was current at its place in the history', async () => {
     const { publish, repository } = await startGit()
     const before = await listRefs(repository)
     await publish('tables', '1.0.1')
@@ -75,7 +75,7 @@ describe('the repository of a skill', () => {
     expect((await listRefs(repository)).HEAD).toBe(before['refs/tags/v1.0.0^{}'])
   })
 
-  it('sends a client with an older version only what is new', async () => {
+  it('sends a client with an older version only the new objects', async () => {
     const { repository } = await startGit()
     const refs = await listRefs(repository)
     const old = refs['refs/tags/v1.0.0^{}']!
@@ -116,7 +116,7 @@ describe('the repository of a skill', () => {
     }
   })
 
-  it('sends a pack when all wanted commits lead to a common one, also if they lead to each other', async () => {
+  it('sends a pack when all wanted commits lead to a common commit, even if they lead to each other', async () => {
     const { publish, repository } = await startGit()
     await publish('tables', '3.0.0')
     const refs = await listRefs(repository)
@@ -133,7 +133,7 @@ describe('the repository of a skill', () => {
     }
   })
 
-  it('limits references to prefixes in version 2', async () => {
+  it('limits references to prefixes in version 2 of the protocol', async () => {
     const { repository } = await startGit()
     const refs = await listRefs(repository)
     const list = async (...lines: string[]) => {
@@ -210,7 +210,7 @@ describe('the repository of an owner', () => {
 })
 
 describe('the repository of a pack', () => {
-  it('has pinned versions, and skills of one name in folders of their own', async () => {
+  it('contains pinned versions, and a separate folder for each of two skills with the same name', async () => {
     const { api, apiOf, base, createUser } = await startGit()
     await createUser('bob')
     const bob = await apiOf('bob')

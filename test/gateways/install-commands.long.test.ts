@@ -107,7 +107,7 @@ describe.each([
     400_000,
   )
 
-  it('has a program that loads it', async () => {
+  it('has a program that loads the skill', async () => {
     const { text } = listInstallers(toInstalled(node.node.url)).find(({ id }) => id === 'program')!.ways[0]!
     const folder = join(import.meta.dirname, '..')
     const code = `${text}\nconsole.log(skill.metadata.version, skill.fullContent ?? skill.summary)`
@@ -123,7 +123,7 @@ describe.each([
   })
 })
 
-it('the install page names no way that no test runs', () => {
+it('the install page names only ways to install that a test runs', () => {
   const all = listInstallers({ origin: 'x', name: 'a/b', version: '1.0.0', isPublic: true, isDangerous: false })
   const untested = all.filter(({ id }) => !(id in places) && id !== 'program')
   expect(untested.flatMap(({ ways }) => ways).filter(({ text }) => !elsewhere.test(text))).toEqual([])

@@ -92,7 +92,7 @@ describe('an install', () => {
     expect(await countsOf('clawed')).toEqual(installedBy('clawhub'))
   })
 
-  it('is an archive or SKILL.md of the index of a skill, not one of a list', async () => {
+  it('is an archive or SKILL.md from the index of a skill, not from an index of several skills', async () => {
     for (const name of ['indexed', 'listed', 'older']) await publish(name)
     const folder = '.well-known/agent-skills'
     await read(`/alice/indexed/${folder}/index.json`)
@@ -112,7 +112,7 @@ describe('an install', () => {
     expect(await countsOf('marketed')).toEqual(installedBy('marketplaces'))
   })
 
-  it('is a package of the API that the client says it installs', async () => {
+  it('is a package from the API if the client reports an installation', async () => {
     for (const name of ['plain', 'ours']) await publish(name)
     await read('/api/v1/skills/alice%2Fplain/archive')
     expect(await countsOf('plain')).toEqual(downloadedBy('api'))

@@ -31,7 +31,7 @@ describeDatabases('a list of a gateway', (open) => {
       get(path, { headers: { ...headers, 'x-forwarded-for': address } })
   }
 
-  it.each([...lists, ...archives])('spends one file of the address, and no request: %s', async (path) => {
+  it.each([...lists, ...archives])('is charged to the address as one file, and not as a request: %s', async (path) => {
     const get = await serveClient({ files: 2, anonymous: 1 })
     for (const left of ['1', '0']) {
       const { status, headers } = await get(path)
@@ -44,7 +44,7 @@ describeDatabases('a list of a gateway', (open) => {
   })
 
   it.each(['/npm/-/v1/search?text=notes', '/api/search?q=notes'])(
-    'that searches spends a request: %s',
+    'that searches is charged as a request: %s',
     async (path) => {
       const get = await serveClient({ files: 1, anonymous: 1 })
       expect((await get(path)).status).toBe(200)
@@ -55,7 +55,7 @@ describeDatabases('a list of a gateway', (open) => {
     },
   )
 
-  it('charges the guess of a key to the requests of the address, not to its files', async () => {
+  it('charges a wrong key as a request of the address, not as a file', async () => {
     const get = await serveClient({ files: 100, anonymous: 2 })
     const statuses = []
     for (const path of lists.slice(0, 3)) statuses.push((await get(path, { authorization: 'Bearer ssk_guess' })).status)

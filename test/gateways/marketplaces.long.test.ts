@@ -60,7 +60,7 @@ async function makeUser(program: NpmProgram) {
   }
 }
 
-it('Claude Code installs skills and packs from repositories, and accepts the documents', async () => {
+it('Claude Code installs skills and packs from repositories, and accepts the marketplace documents', async () => {
   // Its script puts the program of the platform into place.
   const claude = await installProgram('@anthropic-ai/claude-code@2.1.330', 'claude', { runsScripts: true })
   const { home, run, read } = await makeUser(claude)
@@ -104,7 +104,7 @@ it('Claude Code installs skills and packs from repositories, and accepts the doc
   }
 })
 
-it('Codex installs all skills of an owner, and one of them, and shows them to the model', async () => {
+it('Codex installs all skills of an owner, and a single skill, and shows them to the model', async () => {
   const codex = await installProgram('@openai/codex@0.169.0', 'codex')
   const { run } = await makeUser(codex)
   const commands = listCommands('codex')

@@ -78,7 +78,7 @@ describe('a marketplace document', () => {
     }
   })
 
-  it('of a share link has the shared skill alone', async () => {
+  it('of a share link lists only the shared skill', async () => {
     const { token } = await node.api.createShare({ name: 'alice/secret' })
     const response = await ask(`/t/${token}`)
     const { name, plugins } = (await response.json()) as Document
@@ -88,7 +88,7 @@ describe('a marketplace document', () => {
     expect((await get(`/t/${token}${folder}/tool-1.1.0.zip`)).status).toBe(404)
   })
 
-  it('shows private skills to their readers alone', async () => {
+  it('lists private skills only for their readers', async () => {
     expect(await names('/alice')).not.toContain('secret@1.0.0')
     const own = (await (await ask('/alice', as(node.key))).json()) as Document
     const { source } = own.plugins.find(({ name }) => name === 'secret')!
@@ -121,7 +121,7 @@ describe('a marketplace document', () => {
     await node.api.deleteSkill({ name: 'alice/hooked' })
   })
 
-  it('offers the next lower version after a yank, and nothing after a deletion', async () => {
+  it('offers the next lower version after a yank, and no version after a deletion', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('fading'), version: '1.0.0' })
     await node.api.publishSkill({ skillMd: toSkillMd('fading', 'Worse.'), version: '2.0.0' })
     await node.api.yankVersion({ name: 'alice/fading', version: '2.0.0' })
@@ -148,7 +148,7 @@ describe('the marketplaces of a repository', () => {
   }
   const fillMarketplaces = (...plugins: string[]) => fill(...plugins).slice(0, 2)
 
-  it('have a bundle of all skills, and a plugin for each, with relative sources', () => {
+  it('have a bundle of all skills and a plugin for each skill, with relative sources', () => {
     const [codex, claude] = parse(fill('tool', 'pdf'))
     expect(claude!.plugins).toMatchObject([
       { name: 'alice', source: './', strict: false },
@@ -184,7 +184,7 @@ describe('the marketplaces of a repository', () => {
     ])
   })
 
-  it('have the plugin with all skills, which fits the schema of Agent Plugins and has the name of the bundle', () => {
+  it('have a plugin with all skills, which fits the schema of Agent Plugins and has the name of the bundle', () => {
     for (const plugins of [['tool'], ['alice'], ['alice', 'alice-bundle']]) {
       const [codex, , manifest] = parse(fill(...plugins))
       expect(findSchemaProblems(manifest)).toEqual([])
@@ -192,7 +192,7 @@ describe('the marketplaces of a repository', () => {
     }
   })
 
-  it('have a plugin with the license that all skills have, and their keywords', () => {
+  it('have a plugin with the license that all its skills share, and the keywords of all', () => {
     const manifest = forms.find(({ path }) => path === 'plugin.json')!
     const fillManifest = (...skills: [string, string, string[]][]) => {
       const facts = createPluginFacts()
@@ -215,7 +215,7 @@ describe('the marketplaces of a repository', () => {
     })
   })
 
-  it('have a plugin with at most 50 keywords, those of most skills, in whatever order skills were published', () => {
+  it('have a plugin with the 50 most frequent keywords, in whatever order skills were published', () => {
     const skills = Array.from({ length: 40 }, (_, n) => ({
       name: `skill-${n}`,
       keywords: [`own-${n}`, `more-${n}`, ...(n % 2 === 0 ? ['even'] : []), 'all'],
@@ -232,7 +232,7 @@ describe('the marketplaces of a repository', () => {
     expect(list(skills.toReversed())).toEqual(keywords)
   })
 
-  it.each([60, 64])('have a plugin whose name of %i characters stays valid where a skill has it', (length) => {
+  it.each([60, 64])('have a plugin whose name of %i characters stays valid if a skill has the same name', (length) => {
     const name = `${'a'.repeat(55)}-${'b'.repeat(length - 56)}`
     const { toFrames } = toMarketplaceForms({ name, owner: 'alice', description: '' }).at(-1)!
     const facts = createPluginFacts()
@@ -249,7 +249,7 @@ describe('the marketplaces of a repository', () => {
     [{ $schema: pluginSchema, name: 'A--b' }],
     [{ $schema: pluginSchema, name: 'a', author: { name: 'a', phone: '1' } }],
     [{ $schema: pluginSchema, name: 'a', skills: './skills' }],
-  ])('would be refused as %j', (manifest) => {
+  ])('would be refused by the schema with the manifest %j', (manifest) => {
     expect(findSchemaProblems(manifest)).not.toEqual([])
   })
 })
@@ -274,7 +274,7 @@ describe('the name of a marketplace', () => {
     expect(toMarketplaceName(name)).toBe(expected)
   })
 
-  it('is used where a pack has a reserved one', async () => {
+  it('gets a suffix for a pack with a reserved name', async () => {
     await node.api.createPack({ name: 'Reserved', slug: 'agent-skills', description: '', skills: ['alice/pdf'] })
     expect((await read('/packs/agent-skills')).name).toBe('agent-skills-skills')
   })

@@ -46,7 +46,7 @@ describe('the MCP endpoint', () => {
     },
   )
 
-  it('answers a client that prefers an event stream with one', async () => {
+  it('sends an event stream to a client that prefers it to JSON', async () => {
     const fixture = await startNode()
     const answer = await post(fixture, searchFor('pdf'), { accept: 'application/json;q=0.5, text/event-stream' })
     expect(answer.headers.get('content-type')).toBe('text/event-stream')

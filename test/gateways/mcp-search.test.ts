@@ -25,7 +25,7 @@ interface Hit {
 const capital = (word: string) => word[0]!.toUpperCase() + word.slice(1)
 const tokensOf = (text: string) => tiktoken.encode(text, [], []).length
 
-describe('a hit for an agent', () => {
+describe('a search hit for an agent', () => {
   const blocks = [
     0x21, 0xa1, 0x180, 0x370, 0x400, 0x530, 0x5d0, 0x600, 0x700, 0x900, 0xb80, 0xe00, 0x1000, 0x1200, 0x13a0,
   ]

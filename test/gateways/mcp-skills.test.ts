@@ -216,7 +216,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     expect(queries).toBeLessThanOrEqual(queriesForOne + 4)
   })
 
-  it('reports the new owner of a transferred skill, and the takedown of a removed one', async () => {
+  it('reports the new owner of a transferred skill, and the takedown of a removed skill', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     const dave = await other.makeUser('dave')

@@ -147,7 +147,7 @@ describeDatabases('MCP over HTTP', (open) => {
     expect(reviews[0]).toMatchObject({ agentKey: 'test:one', rating: 5, content: 'It filled my form.' })
   })
 
-  it('lists the first ten skills of a pack by name alone, and how many it has', async () => {
+  it('lists the first ten skills of a pack by name alone, and the number of its skills', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `member-${i}`)
     for (const name of names) await bob.api.publishSkill({ skillMd: skillMd(name) })
     await bob.api.createPack({ name: 'Many', description: '', skills: names })

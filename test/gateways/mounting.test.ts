@@ -12,13 +12,13 @@ describe('gateways of a node', () => {
     expect((await fetch(`${node.url}/mcp`)).status).toBe(405)
   })
 
-  it('can be chosen: the others answer like unknown addresses', async () => {
+  it('can be chosen; the other gateways respond like unknown addresses', async () => {
     const { node } = await startNode({ gateways: ['mcp'] })
     expect((await fetch(`${node.url}/alice${index}`)).status).toBe(404)
     expect((await fetch(`${node.url}/mcp`)).status).toBe(405)
   })
 
-  it('refuse an unknown name', async () => {
+  it('cannot be chosen by an unknown name', async () => {
     const { registry } = await startNode({ gateways: [] })
     expect(() => createNode(registry, { gateways: ['gopher' as GatewayName] })).toThrow('`gopher` is not a gateway.')
   })

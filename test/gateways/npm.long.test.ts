@@ -55,7 +55,7 @@ async function makeProject({ key, dependencies = {} }: { key?: string; dependenc
 }
 
 describe('npm', () => {
-  it('shows, installs, updates and restores packages, and runs nothing of them', async () => {
+  it('shows, installs, updates and restores packages, and runs no scripts of the packages', async () => {
     const { run, read } = await makeProject()
     const shown = JSON.parse((await run(npm, 'view', '@alice/tool', '--json')).stdout) as Record<string, unknown>
     expect(shown).toMatchObject({ name: '@alice/tool', version: '1.1.0', versions: ['1.0.0', '1.1.0'] })
@@ -81,7 +81,7 @@ describe('npm', () => {
     expect((await run(npm, 'install', '@alice/old')).text).toContain('Use tool instead.')
   })
 
-  it('installs private packages with a token alone', async () => {
+  it('installs private packages only with a token', async () => {
     const without = await makeProject()
     const refused = await without.run(npm, 'install', '@alice/secret')
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('E404') })
@@ -106,7 +106,7 @@ describe('npm', () => {
   })
 })
 
-it('pnpm adds packages, also private ones, and restores them from its lock file', async () => {
+it('pnpm adds public and private packages, and restores them from its lock file', async () => {
   const pnpm = await installProgram('pnpm@12.21.0', 'pnpm')
   const { run, read } = await makeProject({ key: node.key })
   const added = await run(pnpm, 'add', '@alice/tool', '@alice/secret')
@@ -154,7 +154,7 @@ describe.each([
     message: 'minimum dependency age',
   },
 ])('$specifier', ({ specifier, bin, refused, allowed, args, message }) => {
-  it('refuses a fresh version by default or by setting, and installs it where its scope is exempt', async (context) => {
+  it('refuses a newly published version by default or by setting, and installs it if its scope is exempt', async (context) => {
     const program = await installProgram(specifier, bin, { runsScripts: true }).catch(() => undefined)
     if (!program) return context.skip(`${specifier} cannot be installed here`)
     const scope = `enableTelemetry: false\nnodeLinker: node-modules\nunsafeHttpWhitelist: ["127.0.0.1", "localhost"]\nnpmScopes:\n  alice:\n    npmRegistryServer: ${node.node.url}/npm\n`
@@ -188,7 +188,7 @@ it('skillpm installs a package and links it for the agents', async () => {
   ])
 })
 
-it('skillkit installs the skills of an owner from the index of version 0.1', async () => {
+it('skillkit installs the skills of an owner from the discovery index of version 0.1', async () => {
   const skillkit = await installProgram('skillkit@1.24.0', 'skillkit')
   const { run, read } = await makeProject()
   const added = await run(skillkit, 'add', `${node.node.url}/alice/old`, '--all', '--yes')
@@ -196,7 +196,7 @@ it('skillkit installs the skills of an owner from the index of version 0.1', asy
   expect(await read('.claude/skills/old/SKILL.md')).toBe(toSkillMd('old'))
 })
 
-it('playbooks installs the skills of an owner from the index of version 0.1', async () => {
+it('playbooks installs the skills of an owner from the discovery index of version 0.1', async () => {
   const { path } = await installProgram('playbooks@0.1.20', 'playbooks')
   const { folder, env, read } = await makeProject()
   // It works in a terminal alone, which `script` of util-linux provides, and ends in a menu.
@@ -215,7 +215,7 @@ it('playbooks installs the skills of an owner from the index of version 0.1', as
   }
 })
 
-it('a package with many large versions has hashes of the highest alone', async () => {
+it('an npm package with many large versions lists hashes of only the highest versions', async () => {
   for (let minor = 0; minor < 11; minor += 1) {
     const files = ['a.png', 'b.png'].map((path) => ({ path, content: image, encoding: 'base64' as const }))
     await node.api.publishSkill({ skillMd: toSkillMd('large', `Number ${minor}.`), version: `1.${minor}.0`, files })

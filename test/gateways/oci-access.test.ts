@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => oci.node.close())
 
 describe('a private skill', () => {
-  it('is a repository for its readers alone, with a key or the token of a share link as password', async () => {
+  it('is a repository only for its readers, with a key or the token of a share link as password', async () => {
     const { token } = await oci.node.api.createShare({ name: 'alice/secret' })
     const { digest, manifest } = await oci.pull('alice/secret', '1.0.0', as(oci.node.key))
     const other = await oci.node.createUser('bob')
@@ -39,13 +39,13 @@ describe('a private skill', () => {
     }
   })
 
-  it('is asked for with a password: without one, the answer has a challenge', async () => {
+  it('requires a password: without a password, the response has a challenge', async () => {
     for (const path of ['/', '/alice/secret/manifests/latest', '/alice/absent/manifests/latest']) {
       expect((await oci.ask(path)).headers.get('www-authenticate')).toBe('Basic realm="Skillstead", charset="UTF-8"')
     }
   })
 
-  it('is gone when it is deleted, its blobs too', async () => {
+  it('has no manifest, blobs or tags after its deletion', async () => {
     await oci.node.api.publishSkill({ skillMd: toSkillMd('gone'), version: '1.0.0' })
     const { digest, manifest } = await oci.pull('alice/gone', 'latest')
     await oci.readBlob('alice/gone', manifest.layers[0].digest)
@@ -59,8 +59,8 @@ describe('a private skill', () => {
   })
 })
 
-describe('the registry', () => {
-  it('answers a check of its version and of a password', async () => {
+describe('the OCI registry', () => {
+  it('responds to a check of its version and of a password', async () => {
     expect(await oci.refuse('/')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
     for (const init of [basic(oci.node.key), as(oci.node.key), basic('', '')]) {
       const response = await oci.ask('/', init)
@@ -70,7 +70,7 @@ describe('the registry', () => {
     expect(await oci.refuse('/', basic('', 'alice'))).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
   })
 
-  it('takes clients with an empty password for guests', async () => {
+  it('treats clients with an empty password as guests', async () => {
     expect((await oci.ask('/alice/tool/manifests/latest', basic('', ''))).status).toBe(200)
     const { node: closed } = await startNode({ requireKey: true })
     const response = await fetch(`${closed.url}/v2/alice/pdf/manifests/latest`, basic('', ''))
@@ -113,7 +113,7 @@ describe('the registry', () => {
     ['/tool/manifests/latest', 404, 'UNSUPPORTED'],
     ['/a/b/c/manifests/latest', 404, 'UNSUPPORTED'],
     ['/_catalog', 404, 'UNSUPPORTED'],
-  ] as const)('answers %s with %i and %s', async (path, status, code) => {
+  ] as const)('returns for %s the status %i and the code %s', async (path, status, code) => {
     expect(await oci.refuse(path)).toMatchObject({ status, code })
   })
 })

@@ -7,7 +7,7 @@ import { startNode } from '../support/server-harness.ts'
 
 const toSkillMd = (name: string) => `---\nname: ${name}\ndescription: Reads files\nlicense: MIT\n---\n# ${name}\n`
 
-it('artifacts on a mirror have the digests of the upstream', async () => {
+it('OCI artifacts on a mirror have the digests of the upstream', async () => {
   const { api, node } = await startNode()
   for (const version of ['1.0.0', '1.1.0']) await api.publishSkill({ skillMd: toSkillMd('tables'), version })
   await api.yankVersion({ name: 'alice/tables', version: '1.1.0' })
@@ -35,7 +35,7 @@ it('artifacts on a mirror have the digests of the upstream', async () => {
   }
 })
 
-it('a search for an unknown digest ends after 200 versions, and the next request continues it', async () => {
+it('a search for an unknown digest ends after 200 versions, and the next request continues the search', async () => {
   const { api, node } = await startNode()
   for (let patch = 1; patch <= 200; patch++)
     await api.publishSkill({ skillMd: toSkillMd('pdf'), version: `1.0.${patch}` })

@@ -15,7 +15,7 @@ async function listTags(repository: string, query = '') {
   return { body: (await response.json()) as { tags: string[] }, link: response.headers.get('link') }
 }
 
-describe('a manifest', () => {
+describe('an OCI manifest', () => {
   it('describes a version, with the same bytes in every release, since clients pin its digest', async () => {
     const { digest, manifest } = await oci.pull('alice/tool', '1.0.0')
     expect(manifest).toEqual({
@@ -87,7 +87,7 @@ describe('a manifest', () => {
   })
 })
 
-describe('a blob', () => {
+describe('an OCI blob', () => {
   it('is the config or the layer of a manifest', async () => {
     const { manifest } = await oci.pull('alice/tool', '1.0.0')
     const [layer] = manifest.layers
@@ -117,7 +117,7 @@ describe('a blob', () => {
     ])
   })
 
-  it('belongs to a version of the same skill', async () => {
+  it('is found only in the repository of the skill whose version contains it', async () => {
     await oci.node.api.publishSkill({ skillMd: toSkillMd('other'), version: '1.0.0' })
     const { digest, manifest } = await oci.pull('alice/tool', '1.0.0')
     expect(await oci.refuse(`/alice/other/blobs/${manifest.layers[0].digest}`)).toMatchObject({
@@ -161,7 +161,7 @@ describe('the tags of a skill', () => {
     })
   })
 
-  it('are listed in parts', async () => {
+  it('are listed in pages', async () => {
     const first = await listTags('/alice/tool', '?n=3')
     expect(first).toEqual({
       body: { name: 'alice/tool', tags: ['1.0.0', '1.10.0', '1.9.0'] },
@@ -182,7 +182,7 @@ describe('the tags of a skill', () => {
     }
   })
 
-  it('are read once, whatever parts of the list clients request', async () => {
+  it('are read once, whatever pages of the list clients request', async () => {
     await listTags('/alice/tool', '')
     const before = await readBuilt()
     for (let n = 1; n < 20; n++) await listTags('/alice/tool', `?n=${n}&last=0.${'9'.repeat(n)}`)

@@ -116,7 +116,7 @@ async function readTarball(bytes: ArrayBuffer, skipped: readonly string[] = []):
     .filter(({ path }) => !skipped.includes(path))
 }
 
-it('a folder has one digest, through every way in and out', { timeout: 240_000 }, async () => {
+it('a folder has the same digest through every way to publish, import, download or mirror it', { timeout: 240_000 }, async () => {
   const { api, node, createUser, registry } = await startNode({ rates: 'off' })
   const mirror = createMirror(registry)
   const owners = ['ann', 'bea', 'cid', 'dan'] as const
@@ -188,7 +188,7 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
   }
 })
 
-it('names that a version has in another form are named by every way in, and so is the lost mode of SKILL.md', async () => {
+it('every way in reports file names in decomposed Unicode, and a SKILL.md that lost its executable mode', async () => {
   const { api, node, createUser, registry } = await startNode({ rates: 'off' })
   const mirror = createMirror(registry)
   const text = '---\nname: forms\ndescription: Carries names in other forms\n---\n# Forms\n'

@@ -202,7 +202,7 @@ async function findWhole(folder: string): Promise<string> {
 }
 
 it.for(sample(installers, 3))(
-  'what was published arrives with $specifier from $source',
+  'published bytes arrive with $specifier from $source',
   async ({ specifier, bin, commands, place, arrived, more }, context) => {
     const user = await makeUser(context, specifier, bin)
     for (const command of commands) await user.run(...command.map((word) => word.replace('NODE', node.node.url)))

@@ -50,7 +50,7 @@ describe('a recalled version', () => {
     expect([again.status, again.text === before.text, again.headers.get('etag')]).toEqual([200, true, etag])
   })
 
-  it('is in no list, and the latest version is another', async () => {
+  it('is in no list, and is not the latest version', async () => {
     const { get, recall } = await start()
     await recall('2.x')
     const npm = JSON.parse((await get('/npm/@alice/tool')).text)
@@ -74,7 +74,7 @@ describe('a recalled version', () => {
     expect((await get('/packs/kit/.claude-plugin/alice/tool-1.1.0.zip')).status).toBe(410)
   })
 
-  it('fails the verification of clawhub', async () => {
+  it('fails the verification by clawhub', async () => {
     const { get, recall } = await start()
     const path = '/clawhub/api/v1/skills/tool/verify?version=2.0.0&ownerHandle=alice'
     expect(JSON.parse((await get(path)).text).decision).toBe('pass')
@@ -99,7 +99,7 @@ describe('a recalled version', () => {
     expect(await listRefs(repository)).toEqual(before)
   })
 
-  it('is refused to agents over MCP, which cannot ask for it in spite of the recall', async () => {
+  it('is refused to agents over MCP, which have no option to accept it', async () => {
     const { recall, registry } = await start()
     await recall('2.x')
     const mcp = await startMcp(registry)

@@ -5,7 +5,7 @@ import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('the files of an index of several skills', (open, dialect) => {
-  it('are no downloads within a minute after the index was read, for the address that read it', async () => {
+  it('are not counted as downloads within a minute after the same address read the index', async () => {
     const test = await open()
     const { api } = await test.makeUser('alice')
     for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })
@@ -26,7 +26,7 @@ describeDatabases('the files of an index of several skills', (open, dialect) => 
     expect((await test.api().getSkill({ name: 'alice/two' })).downloads).toBe(1)
   })
 
-  it('are downloads again after the clock was set back', async () => {
+  it('are counted as downloads again after the clock was set back', async () => {
     const test = await open()
     const { api } = await test.makeUser('alice')
     for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })
@@ -38,7 +38,7 @@ describeDatabases('the files of an index of several skills', (open, dialect) => 
     expect((await test.api().getSkill({ name: 'alice/one' })).downloads).toBe(1)
   })
 
-  it.skipIf(dialect === 'SQLite')('are no downloads either if another node sent the index', async () => {
+  it.skipIf(dialect === 'SQLite')('are not counted as downloads if another node sent the index', async () => {
     const first = await open()
     const { api } = await first.makeUser('alice')
     for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })

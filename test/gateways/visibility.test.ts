@@ -246,13 +246,13 @@ describeDatabases('gateways', (open, dialect) => {
   })
 
   const fetchedNames = changedNames.filter((name) => walkedNames.includes(name))
-  it.each(fetchedNames)('show nothing that a client fetched before a skill was hidden: %s', (name) => {
+  it.each(fetchedNames)('do not confirm the cached copy of a client for a skill that was hidden: %s', (name) => {
     expect(repeated.filter(({ skill }) => skill === skills[name]).length).toBeGreaterThan(30)
     expect(findLeaks(name, 'guest', repeated)).toEqual([])
   })
 
   it.each(secretNames.filter((name) => walkedNames.includes(name)))(
-    'answer like for a skill that does not exist: %s',
+    'respond as for a skill that does not exist: %s',
     (name) => {
       for (const reader of ['guest', 'stranger'] as const) {
         const answers = (seen: readonly Seen[], { name: own, share }: VisitedSkill) => {

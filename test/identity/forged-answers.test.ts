@@ -72,7 +72,7 @@ const forged: [what: string, text: RegExp, forge: (forger: Forger) => [Answer[1]
   ['a reference in place of groups', /too many groups/, () => [{ _claim_names: { groups: 'src1' } }]],
 ]
 
-describe('an answer of a provider', () => {
+describe('a response of an identity provider', () => {
   it('is accepted once with a valid token, also after the provider changed its key', async () => {
     const forger = await startForger()
     const begun = await forger.begin()
@@ -163,7 +163,7 @@ describe('an answer of a provider', () => {
   it.each([
     ['https://skills.example', '__Host-', '/'],
     ['https://intranet.example/skills', '__Secure-', '/skills'],
-  ])('comes back to the public URL %s, with a cookie for this host and path alone', async (publicUrl, prefix, path) => {
+  ])('returns to the public URL %s, with a cookie for only this host and path', async (publicUrl, prefix, path) => {
     const { openBrowser } = await startForger({ listening: { publicUrl } })
     const response = await openBrowser().open('/login')
     const { searchParams } = new URL(response.headers.get('location')!)
@@ -173,7 +173,7 @@ describe('an answer of a provider', () => {
     expect(attributes).toEqual([`Path=${path}`, 'HttpOnly', 'SameSite=Lax', 'Max-Age=600', 'Secure'])
   })
 
-  it('is asked for by no node with an issuer that is not safe, and by none without a secret key', async () => {
+  it('is requested by no node with an unsafe issuer, and by no node without a secret key', async () => {
     const { createSignIn } = await import('@skillstead/identity')
     const { registry } = await startForger()
     for (const issuer of [

@@ -11,7 +11,7 @@ const membersOf = async ({ api }: SignInNode, organisation = 'acme') =>
 
 describe('a sign-in by OpenID Connect', () => {
   it.each([false, true])(
-    'makes an account, and opens the page that the user wanted (thin tokens: %s)',
+    'creates an account, and opens the page that the user wanted (thin tokens: %s)',
     async (thinTokens) => {
       const fixture = await startWithProvider({ thinTokens })
       const { last, whoAmI, visited, cookies } = await fixture.as('alice', { name: 'Alice Smith' }, '/packs?q=a')
@@ -28,13 +28,13 @@ describe('a sign-in by OpenID Connect', () => {
     },
   )
 
-  it('is possible on a node that requires a key', async () => {
+  it('is possible on a private node', async () => {
     const { as, openBrowser } = await startWithProvider({ listening: { requireKey: true } })
     expect(await openBrowser().whoAmI()).toBe(401)
     expect(await (await as('alice')).whoAmI()).toBe('alice')
   })
 
-  it('asks the provider with PKCE, a state and a nonce of its own each time', async () => {
+  it('asks the provider with PKCE, and with a new state and nonce each time', async () => {
     const { openBrowser, as } = await startWithProvider()
     await as('alice')
     const values = await Promise.all(
@@ -75,7 +75,7 @@ describe('a sign-in by OpenID Connect', () => {
     expect(entries.find(({ subject }) => subject === 'alice-2')!.data).toMatchObject({ name: 'alice', subject: 'one' })
   })
 
-  it('knows a user by issuer and subject, so that a rename at the provider changes the display name alone', async () => {
+  it('finds a user by issuer and subject, so that a rename at the provider changes only the display name', async () => {
     const fixture = await startWithProvider()
     await fixture.as('s-1', { preferred_username: 'alice', name: 'Alice' })
     await fixture.as('s-2', { preferred_username: 'bob', name: 'Bob' })
@@ -97,7 +97,7 @@ describe('a sign-in by OpenID Connect', () => {
     expect(await (await fixture.as('alice')).whoAmI()).toBe('alice')
   })
 
-  it('opens a session with the rights of its user, which makes keys but no further sessions', async () => {
+  it('opens a session with the rights of its user, which can create API keys but no further sessions', async () => {
     const { as, registry } = await startWithProvider()
     const { call } = await as('alice')
     const post = (path: string, body: object) =>
@@ -112,7 +112,7 @@ describe('a sign-in by OpenID Connect', () => {
 })
 
 describe('the groups of a provider', () => {
-  it('give roles, teams and the administration, and take back only what they gave', async () => {
+  it('give roles, teams and administrator rights, and remove only those that they gave', async () => {
     const fixture = await startWithProvider({ groups })
     await fixture.as('boss', { groups: ['leads', 'admins', 'unknown'] })
     const { call } = await fixture.as('alice', { groups: ['eng', 'ml'] })
@@ -139,7 +139,7 @@ describe('the groups of a provider', () => {
     expect(await teams()).toMatchObject([{ members: [] }])
   })
 
-  it('leave memberships that the organisation gave as they are', async () => {
+  it('leave memberships that the organisation gave unchanged', async () => {
     const fixture = await startWithProvider({ groups })
     const { call } = await fixture.as('alice', { groups: [] })
     await fixture.api.createOrganisation({ name: 'acme' })
@@ -150,14 +150,14 @@ describe('the groups of a provider', () => {
     expect(await membersOf(fixture)).toEqual({ alice: 'admin', root: 'owner' })
   })
 
-  it('change nothing while the provider sends no list of them', async () => {
+  it('change nothing while the provider sends no list of groups', async () => {
     const fixture = await startWithProvider({ groups })
     await fixture.as('alice', { groups: ['eng'] })
     await fixture.as('alice')
     expect(await membersOf(fixture)).toEqual({ alice: 'publisher' })
   })
 
-  it('never make an organisation of the name of a user', async () => {
+  it('never create an organisation with the name of a user', async () => {
     const fixture = await startWithProvider({ groups: ['eng=root:owner', 'eng=acme:reader'] })
     await fixture.as('alice', { groups: ['eng'] })
     expect(await membersOf(fixture)).toEqual({ alice: 'reader' })
@@ -175,7 +175,7 @@ describe('the groups of a provider', () => {
     'eng=acme/',
     'eng=acme/a/b',
     'eng=admin',
-  ])('are refused at the start for the rule %s', async (rule) => {
+  ])('stop the start of the node with the invalid rule %s', async (rule) => {
     await expect(startWithProvider({ groups: [rule] })).rejects.toThrow(/is not a rule for a group/)
   })
 })
@@ -199,7 +199,7 @@ describe('a session of a provider', () => {
     expect(fixture.errors).toEqual([])
   })
 
-  it('continues with more users than are asked about at once', async () => {
+  it('continues for 70 users, more than the node refreshes concurrently', async () => {
     const { registry, issuer, clock, errors } = await startForger()
     const context = partsOf(registry)
     const now = clock.now()
@@ -230,7 +230,7 @@ describe('a session of a provider', () => {
     expect(entries).toMatchObject([{ subject: 'alice', data: { reason: expect.stringContaining('invalid_grant') } }])
   })
 
-  it('ends at the provider, too, when the user signs out', async () => {
+  it('ends at the node and at the provider when the user signs out', async () => {
     const fixture = await startWithProvider()
     const { call, whoAmI, cookies } = await fixture.as('alice')
     const token = cookies().get('skillstead-session')!
@@ -249,7 +249,7 @@ describe('a session of a provider', () => {
     await expect(fixture.registry.authenticateSession(token)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  it('is the only kind on a node without local sign-in, where keys still work', async () => {
+  it('is the only kind of session on a node without local sign-in, where API keys still work', async () => {
     const fixture = await startWithProvider({ localSignIn: false })
     const headers = { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' }
     const local = await fetch(`${fixture.node.url}/api/v1/session`, { method: 'POST', headers, body: '{}' })

@@ -22,7 +22,7 @@ async function expectRefused(test: Exchanging, token: string, text: string | Reg
   expect(await test.audit('identity.refuse-exchange')).toHaveLength(before + 1)
 }
 
-it('gives a CI job a key that publishes for 15 minutes what trusts the job, and nothing else', async () => {
+it('the token exchange gives a CI job a key that publishes only what trusts the job, for 15 minutes', async () => {
   const test = await startExchangingNode()
   await test.trust('acme/pdf', { repository: 'acme/skills', ref: 'refs/heads/*' })
   const { response, ...answer } = await test.exchange()
@@ -63,7 +63,7 @@ it('gives a CI job a key that publishes for 15 minutes what trusts the job, and 
   )
 })
 
-it('refuses forged tokens: another key, no signature, a shared secret, changed claims', async () => {
+it('the token exchange refuses forged tokens: another key, no signature, a shared secret, changed claims', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -87,7 +87,7 @@ it('refuses forged tokens: another key, no signature, a shared secret, changed c
   )
 })
 
-it('refuses tokens that are expired, early, long-lived, used, or for another service', async () => {
+it('the token exchange refuses tokens that are expired, early, long-lived, used, or for another service', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -115,7 +115,7 @@ it('refuses tokens that are expired, early, long-lived, used, or for another ser
   expect(answers.map(({ response }) => response.status).toSorted()).toEqual([200, 400])
 })
 
-it('does not mix up issuers', async () => {
+it('the token exchange accepts a token only if its own issuer signed it and the target trusts this issuer', async () => {
   const test = await startExchangingNode()
   const other = await startIssuer()
   await test.trust('acme')
@@ -137,7 +137,7 @@ it('does not mix up issuers', async () => {
   await expectRefused(test, third.token({ aud: test.node.url }), /describes another issuer/)
 })
 
-it('asks again for the keys of an issuer that changed them', async () => {
+it('the token exchange requests the keys of an issuer again after the issuer changed them', async () => {
   const test = await startExchangingNode()
   await test.trust('acme')
   expect((await test.exchange()).response.status).toBe(200)
@@ -157,7 +157,7 @@ it.each<[what: string, path: string, body: object | undefined]>([
   ['has no metadata', '/.well-known/openid-configuration', undefined],
   ['has no keys', '/jwks', undefined],
   ['has keys that are none', '/jwks', { keys: 'none' }],
-])('asks an issuer that %s at most twice a minute', async (_, path, body) => {
+])('the token exchange asks an issuer that %s at most twice a minute', async (_, path, body) => {
   const test = await startExchangingNode()
   await test.trust('acme')
   test.issuer.documents.set(path, body)
@@ -170,7 +170,7 @@ it.each<[what: string, path: string, body: object | undefined]>([
   expect((await test.exchange()).response.status).toBe(200)
 })
 
-it('refuses jobs of pull and merge requests unless the owner names their claim', async () => {
+it('the token exchange refuses jobs of pull and merge requests unless the owner names their claim', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -187,7 +187,7 @@ it('refuses jobs of pull and merge requests unless the owner names their claim',
   expect(answer.targets).toEqual(['acme/preview'])
 })
 
-it('compares claims with their case, whole, and by type', async () => {
+it('the token exchange compares claims in full, by case and by type', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme', { repository: 'acme/*', ref: 'refs/heads/main', run_attempt: '1' })
@@ -207,7 +207,7 @@ it('compares claims with their case, whole, and by type', async () => {
 
 const ofServiceAccount = (name: string) => ({ 'kubernetes.io': { namespace: 'ci', serviceaccount: { name } } })
 
-it('reads the nested claims of Kubernetes', async () => {
+it('the token exchange reads the nested claims of Kubernetes', async () => {
   const test = await startExchangingNode()
   await test.trust('acme', { 'kubernetes.io/namespace': 'ci', 'kubernetes.io/serviceaccount/name': 'publisher' })
   const { issuer, node } = test
@@ -221,7 +221,7 @@ it('reads the nested claims of Kubernetes', async () => {
   )
 })
 
-it('stays known as the publisher of a version that waits for approval', async () => {
+it('a CI job stays known as the publisher of a version that waits for approval', async () => {
   const test = await startExchangingNode()
   await test.trust('acme')
   await test.alice.setPolicy({ organisation: 'acme', policy: { approvals: { count: 1, when: 'always' } } })
@@ -235,7 +235,7 @@ it('stays known as the publisher of a version that waits for approval', async ()
   expect(version.identity).toMatchObject({ claims: { repository: 'acme/skills' } })
 })
 
-it('publishes where the job says, also if others trust it', async () => {
+it('a CI job publishes to the target that it names, even if other targets trust the job', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   for (const target of ['acme', 'acme/pdf', 'alice/pdf', 'alice/csv']) await test.trust(target)
@@ -259,7 +259,7 @@ it('publishes where the job says, also if others trust it', async () => {
   expect(skill.fullName).toBe('alice/pdf')
 })
 
-it('adds no second target to a key by a resource with a separator in it', async () => {
+it('the token exchange adds no second target to a key for a resource that contains a separator', async () => {
   const test = await startExchangingNode()
   await test.trust('alice')
   // `alice` may publish for `acme`, which does not trust this job.
@@ -270,7 +270,7 @@ it('adds no second target to a key by a resource with a separator in it', async 
     ).toBe('invalid_target')
 })
 
-it('answers requests that are wrong as RFC 6749 says', async () => {
+it('the token exchange returns the errors of RFC 6749 for invalid requests', async () => {
   const test = await startExchangingNode()
   await test.trust('acme')
   const token = test.issuer.token({ aud: test.node.url })
@@ -309,7 +309,7 @@ it('answers requests that are wrong as RFC 6749 says', async () => {
   expect((await test.exchange(token)).response.status).toBe(200)
 })
 
-it('ends keys of a removed identity at once, also for disabled owners and deleted organisations', async () => {
+it('keys of a removed CI identity end at once, even of disabled owners and deleted organisations', async () => {
   const test = await startExchangingNode()
   const { id } = await test.trust('acme')
   const ci = apiWith(test, (await test.exchange()).access_token)
@@ -327,7 +327,7 @@ it('ends keys of a removed identity at once, also for disabled owners and delete
 })
 
 it.for(['SQLite', 'PostgreSQL'] as const)(
-  'ends no keys of other identities of the owner (%s)',
+  'the removal of a CI identity ends no keys of other identities of the owner (%s)',
   async (dialect, context) => {
     if (dialect === 'PostgreSQL') context.skip(inject('postgresUrl') === null, 'PostgreSQL could not be started')
     const test = await startExchangingNode(dialect)
@@ -365,7 +365,7 @@ it.for(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-it('only those who administer the owner name identities, and none by which strangers could publish', async () => {
+it('only administrators of the owner can trust CI identities, and none that would let strangers publish', async () => {
   const test = await startExchangingNode()
   const bob = await test.as('bob')
   const { url: issuer } = test.issuer

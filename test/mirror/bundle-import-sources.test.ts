@@ -148,7 +148,7 @@ describeInTurn('the import of bundles from different sources', (open) => {
     expect(await refusalOf(createMirror(registry).sync('main'))).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('pauses if the origin signed two different histories, and the node still serves the first', async () => {
+  it('pauses if the origin signed two different histories, and the node still serves the first history', async () => {
     const origin = await openPublisher(open)
     const { registry, api } = await openAway()
     await origin.publish('tea')

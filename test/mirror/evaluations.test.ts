@@ -39,7 +39,7 @@ async function evaluate(test: TestRegistry): Promise<void> {
   await post({ api: alice }, of.name, '1.1.0', passed(50))
 }
 
-describeDatabases('results of evaluations', (open) => {
+describeDatabases('evaluation results', (open) => {
   it('are carried by a mirror, with replacements and withdrawals, and relayed to its mirrors', async () => {
     const { test: upstream, url } = await openUpstream(open)
     await evaluate(upstream)
@@ -87,7 +87,7 @@ describeDatabases('results of evaluations', (open) => {
     }
   })
 
-  it('name the identity of CI that posted them, on the mirror and in the proof too', async () => {
+  it('name the CI identity that posted them, on the mirror and in the proof', async () => {
     const { test: upstream, url, alice } = await openUpstream(open)
     await publish(alice, 'tea', '1.1.0')
     const identity = { issuer: 'https://ci.example', claims: { repository: 'alice/skills' } }
@@ -123,7 +123,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await readResults(test.api())).toEqual(await readResults(upstream.api()))
   })
 
-  it('are carried by a bundle, under a new name of the skill too', async () => {
+  it('are carried by a bundle, even under a new name of the skill', async () => {
     const origin = await openPublisher(open)
     await evaluate(origin.test)
     const away = await open({ origin: 'away.example', works: false })
@@ -141,7 +141,7 @@ describeDatabases('results of evaluations', (open) => {
   })
 })
 
-describe('a forged result in a bundle', () => {
+describe('a forged evaluation result in a bundle', () => {
   it('is refused with the whole bundle, even if the header is signed again', async () => {
     const { registry, user } = await openTestMirror({ origin: 'origin.example' })
     const api = await user('alice')
@@ -158,7 +158,7 @@ describe('a forged result in a bundle', () => {
   })
 })
 
-describeInTurn('results in the log of a malicious upstream', (open: Open) => {
+describeInTurn('evaluation results in the log of a malicious upstream', (open: Open) => {
   const author = { id: '019b0000-0000-7000-8000-00000000000b', username: 'bob' }
 
   function append(
@@ -185,7 +185,7 @@ describeInTurn('results in the log of a malicious upstream', (open: Open) => {
     return (await test.api().listEvaluations(of)).evaluations
   }
 
-  it('are applied if they are valid, and a replayed or older one changes nothing', async () => {
+  it('are applied if they are valid, and a replayed or older result changes nothing', async () => {
     const later = { ranAt: ranAt(9), result: passed(70, { ranAt: ranAt(9) }) }
     const evaluations = await follow((node, version) => {
       append(node, version, {})

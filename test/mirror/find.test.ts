@@ -66,7 +66,7 @@ describe('the detected kind of an upstream URL', () => {
     })
   })
 
-  it('is `node` if the server does not respond', async () => {
+  it('is `node`, with an error, if the server does not respond', async () => {
     const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
     expect(await findUpstream(url)).toMatchObject({
       kind: 'node',

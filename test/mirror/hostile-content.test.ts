@@ -37,7 +37,7 @@ describe('an upstream whose content differs from its signed log', () => {
     expect(await served()).toEqual([...three, 'bob/after'].toSorted())
   })
 
-  it('has a version refused because of its invalid paths, even if content is missing too', async () => {
+  it('has a version with invalid paths refused, even if content is missing too', async () => {
     const { node, mirror, served } = await openInMemory()
     node.publish('mallory/new', { files: { 'SKILL.md': skillMd('new'), '.git/config': 'unserved' } })
     node.blobs.delete(toDigest(Buffer.from('unserved')))
@@ -223,7 +223,7 @@ describe('an upstream that removes many skills at once', () => {
     expect(await served()).toHaveLength(all.length - 6 + 1)
   })
 
-  it('does not pause the mirror if it removes only a few', async () => {
+  it('does not pause the mirror if it removes only a few skills', async () => {
     const { node, mirror, served } = await openInMemory({ synced: false })
     for (let i = 0; i < 20; i += 1) node.publish(`alice/skill-${i}`)
     await mirror.sync('main')

@@ -42,7 +42,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
   }
   const show = (name: string, username?: string) => mirror.api(username).getSkill({ name })
 
-  it('stores the recalls of the source with an event, and refuses bad ones', async () => {
+  it('stores the recalls of the source with an event, and refuses invalid recalls', async () => {
     const hook = await hookUp(mirror, await mirror.makeUser('alan', { plan: 'enterprise' }), {
       events: ['skill.recalled'],
     })
@@ -170,7 +170,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     ])
   })
 
-  it('judges what a version changes since the version below it on this node, as the source does', async () => {
+  it('gives a version the verdict on its change since the version below it on this node, as the source does', async () => {
     const strict = await open({ scanPolicy: { caution: 'refuse' } })
     await addUpstream(strict, 'up')
     const steps = Array.from({ length: 20 }, (_, i) => `Step ${i} explains how leaves of kind ${i} are brewed.\n`).join(
@@ -216,7 +216,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     })
   })
 
-  it('records provenance in the log of this node, which is the first to contain the skill', async () => {
+  it('records provenance in the log of this node, which is the first log to contain the skill', async () => {
     await apply([release('tea')])
     const record = await mirror.api().getProvenance({ name: 'tea' })
     expect(record.log).toMatchObject({ origin: 'mirror.example' })

@@ -142,7 +142,7 @@ describeInTurn('the rule that each name has one source', (open) => {
   })
 
   describe('for a second upstream', () => {
-    it('does not let the second upstream extend or remove a skill of the first', async () => {
+    it('does not let the second upstream extend or remove a skill of the first upstream', async () => {
       const other = await open({ origin: 'other.example' })
       const impostor = await other.makeUser('alice')
       await addUpstream(mirror, 'other')
@@ -205,7 +205,7 @@ describeInTurn('the rule that each name has one source', (open) => {
       ['a time that is none', { publishedAt: 'yesterday' }],
       ['no texts', { description: 7 }],
       ['an origin that is none', { origin: 'here' }],
-    ])('rejects %s', async (_, change) => {
+    ])('rejects an entry with %s', async (_, change) => {
       await publish(alice, 'tea')
       expect(await follow(withData(change))).toEqual(['version alice/tea@1.0.0: malformed'])
       expect(await codeOf(show('alice/tea'))).toBe('not_found')
@@ -219,7 +219,7 @@ describeInTurn('the rule that each name has one source', (open) => {
         { files: [{ path: 'SKILL.md', size: 99_000_000, digest: `sha256:${'0'.repeat(64)}` }] },
       ],
       ['a list that is no list', { files: [null] }],
-    ])('rejects %s', async (_, change) => {
+    ])('rejects the files of a version: %s', async (_, change) => {
       await publish(alice, 'tea')
       const [line] = await follow(withData(change))
       expect(['version alice/tea@1.0.0: invalid', 'version alice/tea@1.0.0: missing']).toContain(line)

@@ -37,7 +37,7 @@ const expected = [
   [undefined, undefined],
 ]
 
-describeDatabases('the identity of CI that published a version', (open) => {
+describeDatabases('the CI identity that published a version', (open) => {
   it('is carried by a mirror, and proven by the key of the publishing node', async () => {
     const upstream = await openUpstream(open)
     await publishFromCi(upstream.test, '1.0.0')

@@ -29,7 +29,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     })
   })
 
-  it('have the bill of materials of the upstream, also without a network', async () => {
+  it('return the bill of materials of the upstream, even without a network', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf', '1.0.0')
     const input = { name: 'alice/pdf', version: '1.0.0' }
@@ -51,7 +51,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network)).toEqual(['GET /feed?since=2&limit=1000', 'POST /blobs/batch'])
   })
 
-  it('cause only one upstream request if several ask for the same missing skill at once', async () => {
+  it('cause only one upstream request if several callers request the same missing skill at once', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     const codes = await Promise.all(Array.from({ length: 40 }, () => readCode(test, 'alice/pdf')))
@@ -181,7 +181,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('import nothing from an upstream of lower priority while one of higher priority is unreachable', async () => {
+  it('import nothing from an upstream of lower priority while an upstream of higher priority is unreachable', async () => {
     const first = await openUpstream(open)
     const second = await openUpstream(open, { origin: 'second.example' })
     await first.publish('pdf', '1.0.0', { body: 'The first.' })
@@ -210,7 +210,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(await readCode(test, 'alice/tea')).toBe('ok')
   })
 
-  it('make later syncs update the requested skills, and no others', async () => {
+  it('make later syncs update only the requested skills', async () => {
     const { upstream, mirror, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')

@@ -29,7 +29,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     return { upstream, api, recall, shown, ...followed }
   }
 
-  it('arrive at the next sync, cover later versions, and end with the sync after they end', async () => {
+  it('arrive at the next sync, cover later versions, and end with the sync after the upstream ends them', async () => {
     const { api, recall, shown, upstream, mirror, test } = await start()
     const { id, at } = await recall('2.x')
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
@@ -70,7 +70,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     await node.close()
   })
 
-  it('cannot be ended here; a recall of this node stays, whatever the upstream does', async () => {
+  it('cannot be ended on the mirror; a recall of the mirror stays, whatever the upstream does', async () => {
     const { api, recall, shown, mirror, test } = await start()
     const theirs = await recall('2.x')
     await mirror.sync('main')
@@ -84,7 +84,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect(await shown()).toEqual(['2.0.0 -', '1.1.0 -', '1.0.0 -'])
   })
 
-  it('cover a version of a skill that was not here when they were made', async () => {
+  it('cover a version of a skill that reached the mirror after the recalls were made', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tool', '1.0.0', { keywords: ['draft'] })
     const { api } = upstream.alice
@@ -120,7 +120,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect(await shown()).toEqual(['2.0.0 -', '1.1.0 -', `1.0.0 ${stays.range}`])
   })
 
-  it('reach a mirror of the mirror that skips the version which brought them', async () => {
+  it('reach a mirror of the mirror that skips the version whose entry carried them', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     for (const version of ['1.0.0', '1.1.0']) await upstream.publish('tool', version)
@@ -176,7 +176,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(3)
   })
 
-  it('of a private skill come with the key of its owner', async () => {
+  it('of a private skill are imported with the API key of its owner', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     for (const version of ['1.0.0', '1.1.0'])
@@ -216,7 +216,7 @@ describeDatabases('the recalls of an upstream', (open) => {
       ['is changed', (text: string) => text.replace('"range":"2.x"', '"range":"1.x"')],
       ['is turned into its end', (text: string) => text.replace('"ended":false', '"ended":true')],
       ['is removed', (text: string) => text.replace(/^.*"type":"recall".*\n/m, '')],
-    ])('are refused whole if a recall %s', async (_what, change) => {
+    ])('are refused with the whole bundle if a recall %s', async (_what, change) => {
       const origin = await openPublisher(open)
       for (const version of ['1.0.0', '2.0.0']) await origin.publish('tool', version)
       await origin.alice.api.recallSkill({ name, range: '2.x', reason })
@@ -262,7 +262,7 @@ describeInTurn('the recalls of a false node', (open) => {
     ['an empty reason', { reason: '\u200b ' }],
     ['a long reason', { reason: 'x'.repeat(5000) }],
     ['no time', { at: 'soon' }],
-  ])('are refused with %s, and the rest is applied', async (_what, wrong) => {
+  ])('are refused with %s, and other entries are applied', async (_what, wrong) => {
     const { append, node, recall, mirror, test } = await followFalse()
     append({ recall: { ...recall, ...wrong } })
     node.publish('alice/other')
@@ -270,7 +270,7 @@ describeInTurn('the recalls of a false node', (open) => {
     await test.api().getArchive({ name, version: '1.0.0' })
   })
 
-  it('change no skill of this node, and none under another name', async () => {
+  it('change no skill of the mirror itself, and no skill under another name', async () => {
     const { append, mirror, test } = await followFalse()
     const bob = await test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
@@ -284,7 +284,7 @@ describeInTurn('the recalls of a false node', (open) => {
     }
   })
 
-  it('cannot end a recall of this node, nor take its id', async () => {
+  it('cannot end a recall of the mirror itself, nor take its id', async () => {
     const { append, mirror, recall, test } = await followFalse()
     const own = await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
     append({ recall: { ...recall, id: own.id }, ended: true })
@@ -294,7 +294,7 @@ describeInTurn('the recalls of a false node', (open) => {
     expect((await test.api().listRecalls({ name })).recalls).toEqual([own])
   })
 
-  it('that come with a new version also cover the earlier ones', async () => {
+  it('that come with a new version cover its earlier versions, not only the new version', async () => {
     const { node, recall, mirror, test } = await followFalse()
     node.publish(name, {
       version: '9.0.0',
@@ -334,7 +334,7 @@ describeInTurn('the recalls of a false node', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(9)
   })
 
-  it('come with a version even if they are more than a node keeps', async () => {
+  it('come with a version even if there are more than the 40 that a node keeps', async () => {
     const { node, recall, mirror, test } = await followFalse()
     const recalls = Array.from({ length: 60 }, (_, i) => ({ ...recall, id: newId(100 - i) }))
     node.publish(name, {

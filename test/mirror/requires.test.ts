@@ -29,7 +29,7 @@ async function read(api: TestRegistry['admin']['api']) {
 }
 
 describeDatabases('what skills require', (open) => {
-  it('is on a mirror as on its upstream, and the mirror tells the owners of its own skills of a yank', async () => {
+  it('is the same on a mirror, which notifies the owners of its own skills of a yank', async () => {
     const upstream = await openUpstream(open)
     await publishAll(upstream.alice)
     const { mirror, test } = await openMirror(open)
@@ -63,7 +63,7 @@ describeDatabases('what skills require', (open) => {
     ])
   })
 
-  it('comes with a bundle, and with an export into another registry', async () => {
+  it('is part of a bundle, and of an export into another registry', async () => {
     const publisher = await openPublisher(open)
     await publishAll(publisher.alice)
     const wanted = await read(publisher.test.api())

@@ -195,7 +195,7 @@ describeInTurn('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 0, requests: 1 })
   })
 
-  it('fetches only what belongs to the skill from an index of version 0.1.0, and reports the rest', async () => {
+  it('fetches only what belongs to the skill from an index of version 0.1.0, and reports the other files', async () => {
     const host = await openHost()
     const skipped = ['.DS_Store', 'node_modules/x.js', 'inner/SKILL.md', 'inner/data.txt']
     const files = [...skipped, 'SKILL.md', 'o\u0308wn.md']

@@ -104,7 +104,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       [{ 'DATA-TOOLS': 'DATA-TOOLS', 'data-tools': 'data-tools' }, 'data-tools'],
       [{ a: 'Data Tools', b: 'data-tools' }, 'b'],
       [{ a: 'Data Tools', b: 'Data_Tools', 'data-tools': 'data-tools' }, 'data-tools'],
-    ])('gives a skill name to the folder that writes it, not to one with an invalid name: %o', async (names, taken) => {
+    ])('gives a valid name to its folder before a name derived from an invalid name: %o', async (names, taken) => {
       const repository = makeRepository()
       for (const [place, name] of Object.entries(names))
         put(repository, `${place}/SKILL.md`, toSkillMd(name, `Of ${place}.`))
@@ -229,7 +229,7 @@ describeInTurn('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(1)
   })
 
-  it('reports folders below 32 levels, and takes the others', async () => {
+  it('reports folders below 32 levels, and imports the other folders', async () => {
     const folder = makeFolder()
     put(folder, `${levels(31)}/low/SKILL.md`, toSkillMd('low'))
     put(folder, `${levels(32)}/lower/SKILL.md`, toSkillMd('lower'))
@@ -247,7 +247,7 @@ describeInTurn('a mirror of a folder', (open) => {
     expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('refuses text in other encodings by name, leaves the name to a skill that can be read, and names LFS pointers', async () => {
+  it('refuses text in other encodings by name, gives a skill name to a readable skill, and names LFS pointers', async () => {
     const folder = makeFolder()
     const text = toSkillMd('pdf')
     put(folder, 'a-mixed/SKILL.md', Buffer.concat([Buffer.from(`${text}é`), Buffer.from([0xe9])]))

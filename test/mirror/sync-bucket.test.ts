@@ -27,7 +27,7 @@ const toFiles = (contents: readonly Buffer[]) =>
   contents.map((bytes, i) => ({ path: `${i}.bin`, content: bytes.toString('base64'), encoding: 'base64' as const }))
 
 describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
-  it('has the large files of its upstream, also those that it has from other versions', async () => {
+  it('has the large files of its upstream, including files that it has from other versions', async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/upstream`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/mirror`) })
     const bytes = randomBytes(200_000)
@@ -47,7 +47,7 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     expect(await findDamage(test.registry)).toEqual([])
   })
 
-  it('fetches again what its bucket lost, also for a new version, and asks for no files of its own', async () => {
+  it('fetches files again that its bucket lost, even for a new version, and requests no files of its own skills', async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/lossless`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/lossy`), onError: () => {} })
     const bytes = [1, 2, 3].map(() => randomBytes(50_000))
@@ -86,7 +86,7 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     expect(await bytesOf(await read('0.bin', '2.0.0'))).toEqual(bytes[1])
   })
 
-  it('stores again what its bucket lost, from a bundle that it imported before', async () => {
+  it('restores files that its bucket lost from a bundle that it imported before', async () => {
     const origin = await openPublisher(open)
     const bytes = randomBytes(50_000)
     await origin.alice.api.publishSkill({ skillMd: skillMd('tea'), files: toFiles([bytes]) })
@@ -103,7 +103,7 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     expect(await bytesOf(await read())).toEqual(bytes)
   })
 
-  it('stores again what its bucket lost of a folder', async () => {
+  it('restores files that its bucket lost from the folder that it mirrors', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, 'ann', 'tea'), { recursive: true })
     const bytes = randomBytes(50_000)

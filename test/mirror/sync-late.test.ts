@@ -108,7 +108,7 @@ describeDatabases('content that an upstream serves late', (open) => {
     },
   )
 
-  it('follows its log to the end, also after many entries', async () => {
+  it('gets all later changes from the log, even after many entries', async () => {
     const { upstream, mirror, test, hidden } = await openShy()
     const { api } = upstream.alice
     await upstream.publish('tea')

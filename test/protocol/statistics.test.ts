@@ -15,7 +15,7 @@ describe('the Wilson interval', () => {
     [1, 29, 0.0345, 0.0061, 0.1718],
     [10, 10, 1, 0.7225, 1],
     [1, 1, 1, 0.2065, 1],
-  ])('%d of %d is as published', (passed, runs, rate, low, high) => {
+  ])('for %d of %d is as published', (passed, runs, rate, low, high) => {
     const interval = wilsonInterval(passed, runs)
     expect(interval.rate).toBeCloseTo(rate, 3)
     expect(interval.low).toBeCloseTo(low, 4)
@@ -52,7 +52,7 @@ describe('the Wilson interval', () => {
     [Number.NaN, 5],
     [1, Number.NaN],
     [1, Number.POSITIVE_INFINITY],
-  ])('rejects %d of %d', (passed, runs) => {
+  ])('rejects the counts %d of %d', (passed, runs) => {
     expect(() => wilsonInterval(passed, runs)).toThrow(TypeError)
   })
 })
@@ -65,14 +65,14 @@ describe("Newcombe's interval of a difference", () => {
     [10, 10, 0, 20, 1, 0.6791, 1],
     [0, 10, 0, 20, 0, -0.1611, 0.2775],
     [10, 10, 0, 10, 1, 0.6075, 1],
-  ])('%d of %d against %d of %d is as published', (passed, runs, otherPassed, otherRuns, value, low, high) => {
+  ])('for %d of %d against %d of %d is as published', (passed, runs, otherPassed, otherRuns, value, low, high) => {
     const difference = differenceInterval({ passed, runs }, { passed: otherPassed, runs: otherRuns })
     expect(difference.value).toBeCloseTo(value, 9)
     expect(difference.low).toBeCloseTo(low, 4)
     expect(difference.high).toBeCloseTo(high, 4)
   })
 
-  it('contains the difference, stays within -1 and 1, and turns round with its sides', () => {
+  it('contains the difference, stays within -1 and 1, and changes its sign when the sides are swapped', () => {
     fc.assert(
       fc.property(counts, counts, (one, other) => {
         const { value, low, high } = differenceInterval(one, other)

@@ -7,13 +7,13 @@ describe('invisible characters', () => {
     ['Ig\u200Bnore\uFEFF', 'Ig[U+200B]nore[U+FEFF]', 'Ignore'],
     ['a\u{E0041}b', 'a[U+E0041]b', 'ab'],
     ['\u0000\u001B[31m', '[U+0000][U+001B][31m', '[31m'],
-  ])('of %j become marks for readers of source, and are removed elsewhere', (text, marked, visible) => {
+  ])('of %j become visible marks in source views, and are removed elsewhere', (text, marked, visible) => {
     expect(toMarkedText(text)).toBe(marked)
     expect(toVisibleText(text)).toBe(visible)
   })
 
   it.each(['👩‍💻 and ❤️', 'نمی‌خواهم', 'a\tb\r\nc', '日本語', 'café', ''])(
-    'of %j belong to what is visible, or there are none',
+    'are neither marked nor removed in %j, where they have a visible effect or are absent',
     (text) => {
       expect(toMarkedText(text)).toBe(text)
       expect(toVisibleText(text)).toBe(text)

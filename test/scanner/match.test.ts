@@ -19,7 +19,7 @@ describe('an expression composed with regex', () => {
     [regex`\bsend ${secrets}${/x|y/}?`, '\\bsend (?:tokens?|api keys)(?:x|y)?'],
     [regex`a {word} {0-3 words}b`, 'a \\w{1,16} (?:\\w{1,16} ){0,3}?b'],
     [regex`{0-30 in sentence}{2-60 in line}`, '[^.!?\\uE000]{0,30}?[^\\n\\uE000]{2,60}?'],
-  ])('%s is the source %s', (expression, source) => {
+  ])('%s has the source %s', (expression, source) => {
     expect(expression.source).toBe(source)
   })
 })
@@ -58,7 +58,7 @@ describe('a pattern of several expressions in one sentence', () => {
   })
 })
 
-describe('what an expression needs', () => {
+describe('the texts that an expression needs', () => {
   it.each([
     [/\bcurl\s?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 8']],
     [/(?:never|do not) (?!tell)say{2,3} \w{1,9}/, ['never sa|do not sa 9 22']],
@@ -66,7 +66,7 @@ describe('what an expression needs', () => {
     [/(?:send|upload)s?\d{2}|post\d/, ['send|upload|post 7 9']],
     [/x?[abc]\d(?:abc){0,2}|one/, []],
     [/(?:abc){2}\d(?<same>x)\k<same>/, ['abc 6 Infinity']],
-  ] as const)('of %s is returned with its distance from both ends', (expression, expected) => {
+  ] as const)('of %s are returned with their distance from both ends of a match', (expression, expected) => {
     const needs = readExpression(expression).needs.map(
       ({ texts, before, after }) => `${texts.join('|')} ${before} ${after}`,
     )
@@ -77,19 +77,19 @@ describe('what an expression needs', () => {
     [/fox\b(?=.{3}(?:ab|c)d)/, 6],
     [/(?<=red )fox/, 0],
     [/fox(?! (?=dog))/, 4],
-  ] as const)('includes how far %s looks ahead', (expression, ahead) => {
+  ] as const)('come with the distance that %s looks ahead', (expression, ahead) => {
     expect(readExpression(expression).ahead).toBe(ahead)
   })
 })
 
-describe('a search', () => {
-  it('finds the same as its expression alone, wherever the needed texts are', () => {
+describe('a search for patterns', () => {
+  it('finds the same matches as its expression alone, wherever the needed texts are', () => {
     const expression = /\w{1,9} (?:red|lazy) (?:\w{1,9} ){0,3}(?:fox|dog)\b/
     const text = 'A very red and quick fox. The lazy dog; some red dogs, a red, lazy hot dog\n'.repeat(2000)
     expect(findOne(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))
   })
 
-  it('finds nothing without the given anchors', () => {
+  it('finds no match where the given anchors are missing', () => {
     const pattern = { anchors: ['fox'], match: /\d{4} \w{3}/ }
     expect(findOne(pattern, `1234 fox ${' '.repeat(3)}${'a '.repeat(500)}1234 dog`)).toEqual(['1234 fox'])
   })
@@ -118,7 +118,7 @@ function findTexts(texts: readonly string[], text: string): string[] {
 }
 
 describe('the finder of texts', () => {
-  it('finds them at every position, inside each other and in capitals', () => {
+  it('finds texts at every position, inside each other and in capitals', () => {
     const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略', 'длина']
     expect(findTexts(texts, 'zABCDe xYz').toSorted()).toEqual(['abcd@1', 'bcd@2', 'bcde@2', 'xyz@7'])
     expect(findTexts(texts, 'aaaa')).toEqual(['aaa@0', 'aaa@1'])
@@ -127,14 +127,14 @@ describe('the finder of texts', () => {
     expect(findTexts(texts, 'abc bcx')).toEqual([])
   })
 
-  it('compares them in full, although digits and punctuation share a class', () => {
+  it('compares texts in full, although digits and punctuation share a class', () => {
     const texts = ['key3.db', '.env', 'a/b:', 'a long text of words']
     const text = 'key4.db key3.db ,env .env a-b: a/b: a long text of works, a long text of words'
     expect(findTexts(texts, text)).toEqual(['key3.db@8', '.env@21', 'a/b:@31', 'a long text of words@58'])
     expect(findTexts(texts, 'a long text')).toEqual([])
   })
 
-  it('refuses texts below three bytes or in capitals, and too many', () => {
+  it('refuses texts below three bytes or in capitals, and too many texts', () => {
     for (const anchor of ['ab', 'ABC', '']) expect(() => new TextFinder([anchor])).toThrow(TypeError)
     const many = Array.from({ length: 10_000 }, (_, number) => `${number}-anchor`.padStart(12, 'x'))
     expect(() => new TextFinder(many)).toThrow('too many')

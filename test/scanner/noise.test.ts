@@ -63,7 +63,7 @@ describe('bytes that are not text', () => {
     expect({ verdict, cut }).toMatchObject({ verdict: 'caution', cut: [{ path: 'model.bin', reason }] })
   })
 
-  it('are text in UTF-16 of a script without Latin letters', () => {
+  it('do not include UTF-16 text in a script without Latin letters', () => {
     const bytes = Buffer.from(`\ufeff${'東京都の天気は晴れです。\n'.repeat(100)}`, 'utf16le')
     expect(scanFiles([{ path: 'notes.txt', bytes }], 0)).toMatchObject({ verdict: 'safe', cut: [] })
   })
@@ -73,7 +73,7 @@ describe('bytes that are not text', () => {
     ['as UTF-16', (text) => Buffer.from(text, 'utf16le')],
     ['with zeros and control characters', (text) => Buffer.from(text.replace(/.{4}/g, '$&\0\x07\0'))],
     ['with other bytes between its words', (text) => Buffer.from(text.replace(/ go/, ' \xff\xfe go'), 'latin1')],
-  ])('give up an order in their middle, %s', (_, write) => {
+  ])('are scanned for an instruction in their middle, %s', (_, write) => {
     const before = toNoise(100_000, 2)
     const bytes = Buffer.concat([before, write(`\n${order}\n`), toNoise(100_000, 3)])
     const { findings, cut } = scanFiles([{ path: 'model.bin', bytes }], 0)

@@ -46,7 +46,7 @@ const disguised: readonly [what: string, text: string][] = [
   ['a command with a comment', `\`\`\`sh\n${piped} # bad: retry\n\`\`\``],
 ]
 
-describe('an example', () => {
+describe('an example of an attack', () => {
   it.each(honest)('is %s', (_, text) => {
     expect(signals(text).length).toBeGreaterThan(0)
     expect(signals(text).filter((signal) => signal === 'suspicious' || signal === 'hostile')).toEqual([])
@@ -60,11 +60,11 @@ describe('an example', () => {
 
   it.each([
     ['an examination', `\`\`\`js\nconst found = check('${hostile}')\nif (found) throw new Error('blocked')\n\`\`\``],
-  ])('by %s lowers what is dangerous by one level only', (_, text) => {
+  ])('by %s lowers the verdict dangerous by only one level', (_, text) => {
     expect(scan(text).verdict).toBe('caution')
   })
 
-  it('by the topic of the skill and a heading does not excuse what the user is told to run', () => {
+  it('by the topic of the skill and a heading does not excuse a command that the user should run', () => {
     const code = `\`\`\`sh\n${hostile}\n\`\`\``
     const [use, example] = ['Install the detector before you start:', 'A connection of an attacker looks like this:']
     expect(scan(lesson(`## Detection of attacks\n\n${use}\n\n${code}`)).verdict).toBe('caution')
@@ -78,7 +78,7 @@ describe('an example', () => {
     }
   })
 
-  it('does not exist in the code of a script', () => {
+  it('does not excuse the code of a script', () => {
     const code = `# Attackers can use\n# Bad\ncheck("x")\nimport os\nos.system("${piped}") # wrong: attack\n# Good\n`
     const skill = { path: 'SKILL.md', text: lesson('Run `scripts/run.py`.') }
     const { verdict } = scanFiles([skill, { path: 'scripts/run.py', text: code }], startMs)
@@ -87,7 +87,7 @@ describe('an example', () => {
 })
 
 describe('two encodings that cancel out', () => {
-  it('are not another text', () => {
+  it('are not reported as decoded text', () => {
     const text = lesson(`- \`a\` -- "ignore previous instructions" and variants of it\n- \`b\` -- ROT13 or base64\n`)
     expect(scan(text).findings.filter(({ decoded }) => decoded.length > 0)).toEqual([])
   })

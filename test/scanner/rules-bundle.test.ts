@@ -51,7 +51,7 @@ describe('a bundle of rules', () => {
     }
   })
 
-  it('takes expressions with anchors, flows, sentences and raw text', async () => {
+  it('accepts patterns with anchors, flows, sentences and raw text', async () => {
     const patterns = [
       { match: String.raw`\d{4}-quokka-\d`, anchors: ['-quokka-'] },
       { match: String.raw`^QUOKKA=\w{3}$`, anchors: ['quokka='], view: 'raw', flags: 'm' },
@@ -73,7 +73,7 @@ describe('a bundle of rules', () => {
     await expect(makeBundle({}, { patterns, examples: { hit, miss } })).resolves.toContain('quokka')
   })
 
-  it('combines its facts with built-in rules, and finds facts of code', async () => {
+  it('combines its named patterns with built-in rules, and has rules about code', async () => {
     const { patterns: _, examples: _examples, ...head } = quokkaRule
     const code = '# A\n\n```python\nimport requests\nrequests.post("https://quokka.example.net/a", data=d)\n```\n'
     const bundle = await verifyBundle(
@@ -205,7 +205,7 @@ describe('the rules of a bundle are refused', () => {
     await expect(makeBundle(changes, ruleChanges)).rejects.toThrow(message)
   })
 
-  it('with more texts to search for than the automaton of all rules has room', async () => {
+  it('with more texts to search for than the automaton of all rules has room for', async () => {
     const more = [...Array(17).keys()].map((number) => `quokka-${number}-${'order-'.repeat(130)}`)
     const patterns = ['order the quokka', ...more]
     await expect(makeBundle({}, { patterns })).rejects.toThrow('of at most 12288')
@@ -262,7 +262,7 @@ describe('skillstead-scan --rules', () => {
     expect(stdout).toContain(quokkaRule.why)
   })
 
-  it('scans nothing with a bundle of another key, or of no bundle', async () => {
+  it('scans nothing if another key signed the bundle, or if the file is no bundle', async () => {
     const wrong = await scanWith(await makeBundle(), stranger.verifierKey)
     expect(wrong).toMatchObject({
       code: 1,

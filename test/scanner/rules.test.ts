@@ -106,7 +106,7 @@ const expressions = patterns.flatMap(({ name, pattern }) =>
   listExpressions(toMatch(pattern)).map((expression, part) => ({ name: `${name} ${part}`, expression })),
 )
 
-describe('the patterns', () => {
+describe('the patterns of rules', () => {
   it.each(patterns)('$name has anchors, and matches at most the overlap of two pieces', ({ pattern }) => {
     expect(() => readTraits(pattern)).not.toThrow()
   })

@@ -26,7 +26,7 @@ async function countTurns(work: () => Promise<void>): Promise<number> {
 }
 
 describe('a scan of a package', () => {
-  it('returns the same report for a large one in a thread, and for a small one', async () => {
+  it('returns the same report in a thread, for a large package, as without a thread, for a small one', async () => {
     const reports = await Promise.all([1, 2, 3, 4].map(async () => scanPackage(large, 0)))
     for (const report of reports) expect(report).toEqual(scanFiles(large, 0))
     expect(reports[0]!.findings).not.toEqual([])
@@ -60,7 +60,7 @@ describe('a scan of a package', () => {
 const askAll = (pool: WorkerPool<string[], string>, orders: readonly string[]) =>
   Promise.all(orders.map(async (each) => pool.ask(each, 1)))
 
-describe('threads with several queued orders', () => {
+describe('threads with several queued scans', () => {
   const worker = `import { parentPort } from 'node:worker_threads'
     parentPort.on('message', (order) => {
       if (order === 'break') throw new Error('broken')
@@ -70,24 +70,24 @@ describe('threads with several queued orders', () => {
   const toPool = (answerMs = 60_000) =>
     new WorkerPool<string[], string>({ start: script(worker), workersMax: 1, answerMs })
 
-  it('return the report of each order', async () => {
+  it('return the report of each scan', async () => {
     const orders = Array.from({ length: 100 }, (_, i) => `${i}`)
     expect(await askAll(toPool(), orders)).toEqual(orders.map((each) => [each]))
   })
 
-  it('lose only the order that crashed the thread', async () => {
+  it('lose only the scan that crashed the thread', async () => {
     const orders = ['a', 'break', 'b', 'break', 'c']
     expect(await askAll(toPool(), orders)).toEqual([['a'], 'broken', ['b'], 'broken', ['c']])
   })
 
-  it('abort only the order that takes too long', async () => {
+  it('abort only the scan that takes too long', async () => {
     // The time includes the start of a thread, which takes seconds on a busy machine.
     const pool = toPool(10_000)
     expect(await askAll(pool, ['a', 'hang', 'b'])).toEqual([['a'], 'late', ['b']])
     expect(await pool.ask('c', 1)).toEqual(['c'])
   })
 
-  it('share one thread while few bytes wait, and start another for more', async () => {
+  it('share one thread while few bytes wait, and start another thread for more bytes', async () => {
     let started = 0
     const start = () => {
       started++
@@ -101,7 +101,7 @@ describe('threads with several queued orders', () => {
     expect(started).toBe(2)
   })
 
-  it('end when they are idle, except one', async () => {
+  it('end when they are idle, except one thread', async () => {
     const [threads, ended]: Worker[][] = [[], []]
     const start = () => {
       const thread = script(worker)()

@@ -40,7 +40,7 @@ const findings = fc.array(
   { maxLength: 12 },
 )
 
-describe('the verdict', () => {
+describe('the verdict of a scan', () => {
   it.each<[string, Judged[], string]>([
     ['nothing', [], 'safe'],
     ['power', [finding('power', { severity: 'critical' })], 'safe'],
@@ -83,7 +83,7 @@ describe('the verdict', () => {
   ])('is correct for %s', (_, all, verdict) => expect(toVerdict(all)).toBe(verdict))
 })
 
-describe('the score', () => {
+describe('the score of a scan', () => {
   it('is within the range of its verdict for any findings', () => {
     const ranges = { safe: [80, 100], caution: [40, 79], dangerous: [0, 39] } as const
     fc.assert(
@@ -126,7 +126,7 @@ describe('the score', () => {
   })
 })
 
-describe('the risk', () => {
+describe('the risk of a skill', () => {
   it('is the highest power that was found, whatever the verdict', () => {
     expect(toRisk([])).toBe('none')
     expect(toRisk([finding('none')])).toBe('none')

@@ -3,7 +3,7 @@ import { computeRulesVersion } from '../../packages/scanner/src/rules/compute-ru
 import { builtInRules } from '../../packages/scanner/src/rules/prepared-rules.ts'
 
 describe('the version of the rules', () => {
-  it('is of these rules: this file run with -u writes it', async () => {
+  it('is that of the current rules (vitest -u on this file updates the version)', async () => {
     const lines = [
       '/** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */',
       `export const rulesVersion = '${computeRulesVersion()}'`,
@@ -13,7 +13,7 @@ describe('the version of the rules', () => {
   })
 })
 
-describe('what packages are built with', () => {
+describe('the stored rules that packages are built with', () => {
   it('is plain data', () => {
     const { traits } = builtInRules
     expect(JSON.parse(JSON.stringify(traits))).toEqual(traits)

@@ -41,7 +41,7 @@ describe('HTTP responses of a node', () => {
     for (const name of everywhere) expect(headers.get(name)).toBeTruthy()
   })
 
-  it("repeat the caller's request id where it is well-formed, and make one where it is not", async () => {
+  it('repeat a well-formed request id of the caller, and otherwise contain a new id', async () => {
     const { get } = await startNode()
     const idFor = async (id: string) =>
       (await get('/skills', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -65,7 +65,7 @@ describe('HTTP responses of a node', () => {
     expect(text).not.toMatch(/script|secret/)
   })
 
-  it('are 405 for unsupported methods, and list the supported ones in Allow', async () => {
+  it('are 405 for unsupported methods, and list the supported methods in Allow', async () => {
     const { get } = await startNode()
     const response = await get('/users/me', { method: 'POST' })
     expect(response.status).toBe(405)
@@ -205,7 +205,7 @@ describe('HTTP responses of a node', () => {
     }
   })
 
-  it('with published pictures have the type that `img` needs, and files that are similar have none', async () => {
+  it('with published pictures have the type that `img` needs, and similar files have no picture type', async () => {
     const { get, api } = await startNode()
     const plain = 'application/octet-stream'
     const types = { 'a.svg': 'image/svg+xml', 'b.SVG': 'image/svg+xml', 'a.avif': 'image/avif', 'a.png': 'image/png' }
@@ -216,7 +216,7 @@ describe('HTTP responses of a node', () => {
       expect([path, (await get(`/skills/pdf/files/${path}`)).headers.get('content-type')]).toEqual([path, type])
   })
 
-  it('redirect the old name of a transferred skill to the new one, and keep the query', async () => {
+  it('redirect the old name of a transferred skill to the new name, and keep the query', async () => {
     const { as, get, createUser } = await startNode()
     const bob = await createUser('bob')
     expect((await as('/skills/alice%2Fpdf/transfer', json({ newOwner: 'bob' }))).status).toBe(202)

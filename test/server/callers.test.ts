@@ -110,7 +110,7 @@ describe('callers of the API', () => {
     expect((await get('/users/me', bearer(carol))).status).toBe(200)
   })
 
-  it('are charged for requests to /api/search, too', async () => {
+  it('are charged for requests to /api/search', async () => {
     const { node, get, key } = await startNode({ rates: { ...rates, enterprise: 7 } })
     const search = (init?: RequestInit) => fetch(`${node.url}/api/search?q=pdf`, init)
     expect([await search(), await get('/skills'), await search()].map(remaining)).toEqual([2, 1, 0])
@@ -126,7 +126,7 @@ describe('callers of the API', () => {
     expect((await get('/skills')).status).toBe(429)
   })
 
-  it('are charged a file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
+  it('are charged one file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
     const pages = ['/', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
     const { node, get } = await startNode({ rates: { ...rates, files: pages.length } })
     for (const [index, path] of pages.entries()) {

@@ -16,7 +16,7 @@ async function toAnswer(response: Response) {
 }
 
 describe('GET /skills/<name>', () => {
-  it('gives the same answer with an empty query, which the router handles', async () => {
+  it('returns the same response as with an empty query, which the router handles', async () => {
     const { node, api, key } = await startNode({ corsOrigins: ['https://app.example'] })
     await api.publishSkill({ skillMd: skillMd.replace('pdf', 'secret'), version: '1.0.0', visibility: 'private' })
     const { token } = await api.createShare({ name: 'alice/secret' })
@@ -66,7 +66,7 @@ describe('GET /skills/<name>', () => {
     ],
     ['limits', { rates: {} }, { 'x-request-id': 'mine' }],
     ['an own request id that is not one', {}, { 'x-request-id': 'not one' }],
-  ] as const)('gives the same answer with %s', async (_, options, headers) => {
+  ] as const)('returns the same response as through the router, with %s', async (_, options, headers) => {
     const { node, api } = await startNode(options)
     await api.publishSkill({ skillMd: skillMd.replace('Reads them', 'Liest sie – 読む 🫖'), version: '1.1.0' })
     const ask = async (query: string) => fetch(`${node.url}/api/v1/skills/alice%2Fpdf${query}`, { headers })
@@ -83,7 +83,7 @@ describe('GET /skills/<name>', () => {
     }
   })
 
-  it('spends the allowance of the caller, and counts and logs each answer', async () => {
+  it('is charged to the caller, and counts and logs each response', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
     const { node } = await startNode({ rates: { anonymous: 3 }, logger })
@@ -101,7 +101,7 @@ describe('GET /skills/<name>', () => {
     expect(metrics).toContain('skillstead_http_request_duration_seconds_count{endpoint="getSkill"} 4')
   })
 
-  it('gives nothing that is no longer public, and reports a closed registry', async () => {
+  it('returns no skill that is no longer public, and reports a closed registry', async () => {
     const { node, api, registry } = await startNode()
     const read = async () => (await fetch(`${node.url}/api/v1/skills/pdf`)).status
     expect([await read(), await read()]).toEqual([200, 200])
@@ -113,7 +113,7 @@ describe('GET /skills/<name>', () => {
     expect(await read()).toBe(503)
   })
 
-  it('gives nothing that became private while the allowance was awaited', async () => {
+  it('returns no skill that became private while the request waited for its rate limit', async () => {
     const place = await makePlace('PostgreSQL')
     const registry = await openRegistry(place.location)
     await localCall(registry, 'createUser', { username: 'alice' }, systemCaller)
@@ -145,7 +145,7 @@ describe('GET /skills/<name>', () => {
     { rates: {}, lines: /getSkill/ },
     { rates: 'off', lines: /getSkill.*"status":200/ },
     { rates: {}, lines: /getSkill.*"status":200/ },
-  ] as const)('survives a log that fails, with %o', async ({ lines, ...options }) => {
+  ] as const)('fails without stopping the node if the log fails, with %o', async ({ lines, ...options }) => {
     const logger = createLogger({
       write: (line) => {
         if (lines.test(line)) throw new Error('the disk is full')
@@ -165,7 +165,7 @@ describe('GET /skills/<name>', () => {
     expect(/requests_total\{endpoint="getSkill".*\} (\d+)/.exec(metrics)![1]).toBe('2')
   })
 
-  it('answers from the cache of a mounted node, until the skill changes', async () => {
+  it('responds from the cache of a mounted node, until the skill changes', async () => {
     const { registry, api } = await startNode()
     const node = createNode(registry, { rates: { anonymous: 4 } })
     const read = (path = 'pdf') => node.fetch(new Request(`http://localhost/api/v1/skills/${path}`))

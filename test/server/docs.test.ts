@@ -58,7 +58,7 @@ describe('the documentation of a node', () => {
     expect([...titles.keys()]).toContain('getSkill: Show a skill · Skillstead')
   })
 
-  it('serves the Markdown of each', async () => {
+  it('serves the Markdown of each guide', async () => {
     const { read } = await open()
     const guide = await read('/docs/guides/deploy.md')
     expect(guide.text).toBe(guides['docs/guides/deploy.md'])
@@ -140,7 +140,7 @@ describe('the documentation of a node', () => {
     '/docs/guides/nothing.md',
     '/docs/guides/api/..%2fdeploy.md',
     '/docs/guides/',
-  ])('has nothing at %s', async (path) => {
+  ])('has no page at %s', async (path) => {
     const { node } = await open()
     const close = 'Host: 127.0.0.1~Accept: text/html~Connection: close~~'
     const answer = await sendRaw(node.port, `GET ${path} HTTP/1.1~${close}`)
@@ -148,7 +148,7 @@ describe('the documentation of a node', () => {
     expect(answer).not.toMatch(/root:|# Deploying/)
   })
 
-  it('is open on a private node, whose OpenAPI document is not', async () => {
+  it('is public on a private node, but the OpenAPI document is not', async () => {
     const { read } = await open({ requireKey: true })
     for (const path of ['/docs', '/docs/deploy', '/docs/guides/deploy.md', '/docs/guides/operations.json'])
       expect([path, (await read(path)).status]).toEqual([path, 200])
@@ -156,7 +156,7 @@ describe('the documentation of a node', () => {
     expect((await read('/openapi.json')).status).toBe(401)
   })
 
-  it('is no part of a node without a dashboard', async () => {
+  it('does not exist on a node without a dashboard', async () => {
     const { read } = await open({ dashboard: undefined })
     for (const path of ['/docs', '/docs/deploy', '/docs/guides/api.md']) expect((await read(path)).status).toBe(404)
   })

@@ -162,7 +162,7 @@ describe('the maximum size of a request body', () => {
     expect(await response.json()).toMatchObject({ code: 'payload_too_large' })
   })
 
-  it('also applies to the total of the concurrent bodies of one caller', async () => {
+  it('applies to the total of the concurrent bodies of one caller, not only to each body', async () => {
     const { as, get, node, key, createUser } = await startNode()
     const bob = await createUser('bob')
     const noArchive = send('PUT', Buffer.alloc(1024), 'application/zip')

@@ -16,7 +16,7 @@ const once = (key: string, body: unknown, headers = {}): RequestInit => {
 }
 
 describe('a request with an Idempotency-Key', () => {
-  it('is executed once; the replayed response omits the secret of the first', async () => {
+  it('is executed once; the replayed response omits the secret of the first response', async () => {
     const { as } = await startNode()
     const first = await as('/api-keys', once('k1', { name: 'ci' }))
     const made = await first.json()
@@ -35,7 +35,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(apiKeys.filter(({ name }: { name: string }) => name === 'ci')).toHaveLength(1)
   })
 
-  it('gets the verification token in the replayed response, too, because that is not secret', async () => {
+  it('gets the verification token in the replayed response, because the token is not secret', async () => {
     const { as } = await startNode()
     const body = { method: 'manual', proof: 'Ask me.' }
     const first = await as('/users/alice/verify', once('k0', body))

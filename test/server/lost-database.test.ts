@@ -54,7 +54,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     return name
   }
 
-  it.each(['before', 'after'] as const)('stores a publish once that is cut %s its commit', async (when) => {
+  it.each(['before', 'after'] as const)('stores a publish once if it is cut off %s its commit', async (when) => {
     const name = `skill-${++count}`
     proxy.cutCommit(when)
     const body = { skillMd: skillMd(name), version: '1.0.0' }
@@ -66,7 +66,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     await expect.poll(async () => (await read(`/api/v1/skills?q=${name}`))['skills']![0]).toMatchObject({ name })
   })
 
-  it.each(['before', 'after'] as const)('stores a yank and a deletion that are cut %s their commit', async (when) => {
+  it.each(['before', 'after'] as const)('stores a yank and a deletion once if cut %s their commit', async (when) => {
     const name = await publish()
     const path = `/api/v1/skills/ann%2F${name}`
     proxy.cutCommit(when)
@@ -103,7 +103,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     ['accepts no connections', 'with allow_connections false', 'with allow_connections true'],
     ['cancels statements', 'set statement_timeout = 1', 'reset statement_timeout'],
     ['is read-only', 'set default_transaction_read_only = on', 'reset default_transaction_read_only'],
-  ])('answers as before or 503 with Retry-After while the database %s, and recovers', async (_, begin, end) => {
+  ])('responds as before, or with 503 and Retry-After, while the database %s, and recovers', async (_, begin, end) => {
     const name = await publish()
     const skill = { owner: 'ann', name, version: '1.0.0', pack: 'walk', share: 'ssl_none' }
     const see = async () =>

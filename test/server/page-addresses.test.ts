@@ -46,7 +46,7 @@ describe('an address without the kind of its page', () => {
     ['/git/alice/pdf.git', '/skills/alice/pdf'],
     ['/git/alice.git', '/users/alice'],
     ['/git/packs/basics.git', '/packs/basics'],
-  ])('leads a browser from %s to %s, and programs to what they got before', async (from, to) => {
+  ])('leads a browser from %s to %s, and gives programs the same headers as without a dashboard', async (from, to) => {
     const { node } = await open()
     expect(await browse(node.url + from)).toMatchObject({ status: 302, location: to, text: '' })
     const { node: without } = await startNode()
@@ -88,7 +88,7 @@ describe('an address without the kind of its page', () => {
     '//evil.example',
     '/git/x',
     '/alice/pdf@x',
-  ])('is not what %s is', async (path) => {
+  ])('does not include %s', async (path) => {
     const { node } = await open()
     expect((await browse(node.url + path)).location).toBeNull()
   })
@@ -113,7 +113,7 @@ describe('an address without the kind of its page', () => {
   })
 
   it.each(['/', '/skills/alice/pdf', '/alice/pdf', '/t/ssl_x', '/account'])(
-    'shows a browser above its allowance a page, and programs the reason: %s',
+    'above the request limit returns an error as a page to browsers and as JSON to programs: %s',
     async (path) => {
       const { node } = await open({ rates: { anonymous: 1 } })
       await browse(node.url)
@@ -191,7 +191,7 @@ describe('the page of something that does not exist', () => {
     '/agents/x:missing',
     '/requests?id=missing',
     '/takedowns/missing',
-  ])('answers 404 at %s with the page of the app', async (path) => {
+  ])('is returned with 404 at %s', async (path) => {
     const { node } = await open()
     const { status, text, response } = await browse(node.url + path)
     expect([status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
@@ -217,12 +217,12 @@ describe('the page of something that does not exist', () => {
     '/account/keys/',
     '/account/webhooks/x/',
     '/admin/audit/',
-  ])('does not answer for %s', async (path) => {
+  ])('is not returned for %s', async (path) => {
     const { node } = await open()
     expect((await browse(node.url + path)).status).toBe(200)
   })
 
-  it('answers for a private skill as for an unknown one, except to users who may read it', async () => {
+  it('is the same for a private skill as for an unknown skill, except to users who may read it', async () => {
     const { node, api, key, createUser, registry } = await open()
     await api.publishSkill({ skillMd: skillOf('secret', 'Hidden words.'), version: '1.0.0', visibility: 'private' })
     await api.publishSkill({ skillMd: skillOf('inside', 'Hidden words.'), version: '1.0.0', visibility: 'internal' })
@@ -258,7 +258,7 @@ describe('the page of something that does not exist', () => {
     await expect(names.getSkill({ name: 'alice/secret' })).rejects.toThrow('secret')
   })
 
-  it('is none of a private node, whose pages are all the same to guests', async () => {
+  it('is not returned to guests of a private node, whose pages are all the same to guests', async () => {
     const { node } = await open({ requireKey: true })
     const known = await toComparable(await fetch(`${node.url}/skills/alice/pdf`))
     expect(await toComparable(await fetch(`${node.url}/skills/alice/missing`))).toEqual(known)
@@ -266,7 +266,7 @@ describe('the page of something that does not exist', () => {
     expect(await (await fetch(`${node.url}/robots.txt`)).text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
-  it('is one of a private node for signed-in users, and for all where no page can be', async () => {
+  it('is returned on a private node to signed-in users, and to all at an address that no page can have', async () => {
     const { node, key } = await open({ requireKey: true })
     const signIn = await fetch(`${node.url}/api/v1/session`, {
       method: 'POST',
@@ -289,7 +289,7 @@ describe('the page of something that does not exist', () => {
     }
   })
 
-  it('is found by the new name of a transferred skill', async () => {
+  it('is replaced by a redirect for the former name of a transferred skill', async () => {
     const { node, api, createUser, registry } = await open()
     await createUser('bob', 'enterprise')
     await api.transferSkill({ name: 'alice/pdf', newOwner: 'bob' })
@@ -300,7 +300,7 @@ describe('the page of something that does not exist', () => {
 })
 
 describe('a share link', () => {
-  it('shows a browser the page of the shared skill, and programs what they got before', async () => {
+  it('shows a browser the page of the shared skill, and returns programs the same as without a dashboard', async () => {
     for (const requireKey of [false, true]) {
       const { node, api } = await open({ requireKey })
       await api.publishSkill({ skillMd: skillOf('secret', 'Hidden words.'), version: '1.0.0', visibility: 'private' })
@@ -326,7 +326,7 @@ describe('a share link', () => {
   })
 
   it.each(['ssl_none', 'x', '%zz', '%00', 'a'.repeat(3000)])(
-    'that is invalid is a page that does not exist: %s',
+    'that is invalid returns the page of something that does not exist: %s',
     async (token) => {
       const { node } = await open()
       const { status, text } = await browse(`${node.url}/t/${token}`)

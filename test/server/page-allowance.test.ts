@@ -30,7 +30,7 @@ describe('a page of the dashboard', () => {
     for (const path of calls) expect([path, remaining(await get(path, name('one', own)))]).toEqual([path, 3])
   })
 
-  it('pays four files of the address for each further call', async () => {
+  it('is charged four files of the address for each repeated call', async () => {
     const { get } = await startNode({ dashboard: files, rates: { anonymous: 5, files: 8 } })
     const read = async () => (await get('/packs', name('one'))).status
     expect([await read(), await read(), await read(), await read()]).toEqual([200, 200, 200, 429])
@@ -39,7 +39,7 @@ describe('a page of the dashboard', () => {
     expect((await get('/packs', name('two'))).status).toBe(200)
   })
 
-  it('pays a request for each minute and each twenty calls, for changes, and for names that are none', async () => {
+  it('is charged a request for each minute, each twenty calls, each change and each invalid page name', async () => {
     const clock = createClock()
     const { get } = await startNode({ dashboard: files, rates: { anonymous: 100 } }, undefined, { clock })
     const read = async (page: string) => remaining(await get('/packs', name(page)))
@@ -52,7 +52,7 @@ describe('a page of the dashboard', () => {
     for (const [index, page] of ['x y', 'x'.repeat(65), '..'].entries()) expect(await read(page)).toBe(94 - index)
   })
 
-  it('pays for no call after its request was refused', async () => {
+  it('can make no calls after its own request was refused', async () => {
     const { node, get } = await startNode({ dashboard: files, rates: { anonymous: 1 } })
     // At once, as a page sends its first calls.
     const read = async (...pages: string[]) =>

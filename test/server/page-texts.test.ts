@@ -35,7 +35,7 @@ function readTags(page: string): string[] {
 }
 
 describe('a page without JavaScript', () => {
-  it('says of a skill what it is, in a title, previews and text', async () => {
+  it('describes a skill in a title, previews and text', async () => {
     const { node } = await startNode({ dashboard: files, publicUrl: 'https://intranet.example/tools' })
     const response = await fetch(`${node.url}/skills/alice/pdf/files?version=1.0.0`)
     const page = await response.text()
@@ -78,7 +78,7 @@ describe('a page without JavaScript', () => {
     expect(pages[3]).toContain('href="/skills/alice/pdf"')
   })
 
-  it('links to what its list has, at most 50, and to nothing that guests may not read', async () => {
+  it('links to at most 50 entries of its list, and to nothing that guests may not read', async () => {
     const { node, api, registry } = await startNode({ dashboard: files, publicUrl: 'https://intranet.example/tools' })
     await api.createPack({ name: 'Basics <1>', slug: 'basics', description: 'For a start.', skills: ['pdf'] })
     await api.publishSkill({ skillMd: '---\nname: secret\ndescription: Hides.\n---\n# A\n', visibility: 'private' })
@@ -109,7 +109,7 @@ describe('a page without JavaScript', () => {
     }
   })
 
-  it('follows a skill when it changes', async () => {
+  it('changes when its skill changes', async () => {
     const { node, api } = await startNode({ dashboard: files })
     const read = async () => (await fetch(`${node.url}/skills/alice/pdf`)).text()
     expect(await read()).toContain('1.0.0')
@@ -123,14 +123,14 @@ describe('a page without JavaScript', () => {
     expect(await read()).not.toMatch(/Writes|1\.1\.0/)
   })
 
-  it('has no links to itself where the node does not know its own address', async () => {
+  it('has no links to itself if the node does not know its own address', async () => {
     const { node } = await startNode({ dashboard: files })
     const page = await sendRaw(node.port, 'GET /skills/alice/pdf HTTP/1.1~Host: evil.example~Connection: close~~')
     expect(page).toContain('<meta property="og:title" content="alice/pdf">')
     expect(page).not.toMatch(/evil|canonical|og:url|og:image/)
   })
 
-  it('contains hostile texts as texts', () => {
+  it('contains hostile texts only as escaped text', () => {
     const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, atRoot)
     const hostile = fc.array(
       fc.oneof(
@@ -194,7 +194,7 @@ describe('a page without JavaScript', () => {
     )
   })
 
-  it('is short whatever a skill or user says', () => {
+  it('stays small, whatever a skill or user contains', () => {
     const write = createPageTemplate(source, { name: 'Node' }, atRoot)
     const long = 'wörd '.repeat(200_000)
     const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
@@ -207,7 +207,7 @@ describe('a page without JavaScript', () => {
 })
 
 describe('the pages of an organisation', () => {
-  it('exist for an organisation that exists, without a preview, for its members alone', async () => {
+  it('return 200 only for an existing organisation, without a preview and without its name for guests', async () => {
     const { node, api } = await startNode({ dashboard: files })
     await api.createOrganisation({ name: 'acme', displayName: 'Acme Inc.' })
     for (const section of ['', '/teams', '/skills', '/rules', '/settings']) {
@@ -227,7 +227,7 @@ describe("the operator's name, text and logo", () => {
   const svg =
     '<?xml version="1.0"?>\n<!-- ours -->\n<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
-  it('are in the page', async () => {
+  it('are in each page', async () => {
     const site = { name: 'Acme <Skills>', text: 'What our agents\n know.', logo: Buffer.from(svg) }
     const { node } = await startNode({ dashboard: files, publicUrl: 'https://a.example/x', site })
     const page = await (await fetch(`${node.url}/packs`)).text()
@@ -246,7 +246,7 @@ describe("the operator's name, text and logo", () => {
     )
   })
 
-  it('show a PNG logo in previews too', async () => {
+  it('include a PNG logo in previews of links', async () => {
     const { node } = await startNode({ dashboard: files, site: { logo: png } })
     expect(readMetas(await (await fetch(node.url)).text())['og:image']).toBe(`${node.url}/site-logo`)
     expect((await fetch(`${node.url}/site-logo`)).headers.get('content-type')).toBe('image/png')
@@ -259,7 +259,7 @@ describe("the operator's name, text and logo", () => {
     [{ logo: Buffer.from('GIF89a') }, 'neither an SVG nor a PNG file'],
     [{ logo: Buffer.from('<html><svg></svg></html>') }, 'neither an SVG nor a PNG file'],
     [{ logo: Buffer.alloc(0) }, 'neither an SVG nor a PNG file'],
-  ])('are refused where they are invalid', async (site, message) => {
+  ])('are refused if they are invalid', async (site, message) => {
     await expect(startNode({ dashboard: files, site })).rejects.toThrow(message)
   })
 
@@ -287,7 +287,7 @@ describe('the page of the app', () => {
 })
 
 describe('/robots.txt', () => {
-  it('leaves the pages of users and share links to them', async () => {
+  it('excludes the pages of accounts and administration, and share links', async () => {
     const { node } = await startNode({ publicUrl: 'https://a.example/x', dashboard: files })
     const response = await fetch(`${node.url}/robots.txt`)
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -332,7 +332,7 @@ describe('/sitemap.xml', () => {
     expect(await (await fetch(`${node.url}/robots.txt`)).text()).toContain(`\nSitemap: ${publicUrl}/sitemap.xml\n`)
   })
 
-  it('is written again after ten minutes only', async () => {
+  it('is updated at most once in ten minutes', async () => {
     const clock = createClock(Date.now())
     const { node, api } = await startNode({ publicUrl, dashboard: files }, undefined, { clock })
     await locationsOf(node.url)
@@ -368,7 +368,7 @@ describe('the page of a skill', () => {
   )
   const withLinks: StaticFiles = new Map([['index.html', () => Buffer.from(linked)]])
 
-  it('has the details and SKILL.md of the version in data that no text can leave, without a download', async () => {
+  it('has the details and SKILL.md of the version in data that no text can end, without a download', async () => {
     const { node, api } = await startNode({ dashboard: withLinks })
     await api.publishSkill({ skillMd: hostile, version: '1.0.0' })
     await api.publishSkill({ skillMd: `${hostile}Second.\n`, version: '1.1.0' })
@@ -382,7 +382,7 @@ describe('the page of a skill', () => {
     expect((await api.getDownloads({ name: 'alice/hostile' })).total).toBe(0)
   })
 
-  it('has only the details where SKILL.md is large, and no data of other pages and of skills that guests cannot read', async () => {
+  it('has only the details if SKILL.md is large, and no data of other pages and of skills that guests cannot read', async () => {
     const { node, api, as, key } = await startNode({ dashboard: withLinks })
     const large = `---\nname: large\ndescription: Is long\n---\n${'A line of a long text.\n'.repeat(5000)}`
     await api.publishSkill({ skillMd: large, version: '1.0.0' })

@@ -184,7 +184,7 @@ describe('the badge of a skill', () => {
   )
 
   it.each(['alice/pdf', 'alice/pdf.png', 'alice/pdf.svg.svg', 'alice/%3Cscript%3E.svg', '%2e%2e/pdf.svg', 'pdf.svg'])(
-    'has no other address, such as %s',
+    'does not exist at other addresses, such as %s',
     async (path) => {
       const { node } = await startNode()
       const response = await fetch(`${node.url}/badge/${path}`)
@@ -198,7 +198,7 @@ describe('the badge of a skill', () => {
     await expect(createUser('badge')).rejects.toThrow(/reserved|username/i)
   })
 
-  it('needs a key on a node that requires one', async () => {
+  it('needs a key on a private node', async () => {
     const { node } = await startNode({ requireKey: true })
     expect((await fetch(`${node.url}/badge/alice/pdf.svg`)).status).toBe(401)
   })

@@ -135,7 +135,7 @@ describe('a guest of a private node', () => {
     return faults
   }
 
-  it('gets 401 from every route, whether what it names exists or not, but for health checks and sign-in', async () => {
+  it('gets 401 from every route, whether the named object exists or not, except health checks and sign-in', async () => {
     expect(patterns.length).toBeGreaterThan(200)
     const requests = patterns.flatMap((pattern) =>
       methods.map((method) => ({ path: fill(pattern), init: { method }, isOpen: isOpen(pattern, method) })),
@@ -143,7 +143,7 @@ describe('a guest of a private node', () => {
     expect(await findFaults(requests)).toEqual([])
   })
 
-  it('has no exception that no route needs', () => {
+  it('has access exceptions only for existing routes', () => {
     expect(Object.keys(open).filter((path) => !patterns.includes(path))).toEqual([])
     expect(pages.size).toBeGreaterThan(10)
   })
@@ -203,7 +203,7 @@ describe('a guest of a private node', () => {
     expect(await findFaults(requests)).toEqual([])
   })
 
-  it('gets 401 for what a user with a key got, also with the entity tags of these answers', async () => {
+  it('gets 401 for responses that a user with a key received, even with the ETags of these responses', async () => {
     const skills = [skill, { ...skill, name: `${mark}-moved` }]
     const visits = skills
       .flatMap((one) => visited.flatMap(({ paths }) => paths(one)))

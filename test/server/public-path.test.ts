@@ -51,7 +51,7 @@ describe('a request to a node below a path', () => {
     expect(answer.slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
   })
 
-  it('is routed by a web handler too, with its body and its address', async () => {
+  it('is routed by a web handler with and without the path, with its body', async () => {
     const { registry, key } = await startNode()
     const node = createNode(registry, { publicUrl })
     try {
@@ -97,7 +97,7 @@ describe('a public URL', () => {
     ['https://intranet.example/a//b', 'has a path with other characters'],
     ['https://intranet.example/packs', 'has a path at which the node has indexes'],
     ['https://intranet.example/t/skills', 'has a path at which the node has indexes'],
-  ])('%s is refused with what to write', async (publicUrl, problem) => {
+  ])('%s is refused with the expected form', async (publicUrl, problem) => {
     const { registry } = await startNode()
     const create = () => createNode(registry, { publicUrl })
     expect(create).toThrow(TypeError)

@@ -23,7 +23,7 @@ async function ask(
 }
 
 describe('POST /search', () => {
-  it('returns what GET /skills returns, for the same parameters', async () => {
+  it('returns the same as GET /skills for the same parameters', async () => {
     const fixture = await startShop()
     for (const parameters of [
       { q: need },
@@ -37,7 +37,7 @@ describe('POST /search', () => {
     expect((await ask(fixture, { q: need })).body.skills.map(({ fullName }) => fullName)).toEqual(['alice/hooks'])
   })
 
-  it('takes texts of 2,000 characters, and refuses longer ones and unknown fields', async () => {
+  it('accepts texts of 2,000 characters, and refuses longer texts and unknown fields', async () => {
     const fixture = await startShop()
     expect(await ask(fixture, { q: need.padEnd(2000, ' once') })).toMatchObject({ status: 200, body: { total: 1 } })
     expect(await ask(fixture, { q: need.padEnd(2001) })).toMatchObject({
@@ -79,7 +79,7 @@ describe('POST /search', () => {
       expect(await response.json()).toMatchObject({ partial: true, total: 1, skills: [{ name: 'pdf' }] })
   })
 
-  it('is what the clients send for a text that is too long for an address', async () => {
+  it('is sent by the clients for a text that is too long for a URL', async () => {
     const { node } = await startShop()
     const long = need.padEnd(1500, ' once')
     const asked: string[] = []

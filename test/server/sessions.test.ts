@@ -212,7 +212,7 @@ describe('a request with a session cookie', () => {
     expect(await statusFrom(plain, other.token, { ...proxied, origin: 'https://skills.example' })).toBe(403)
   })
 
-  it('can read public content after the session ended, and gets 401 for the rest', async () => {
+  it('can read public content after the session ended, and gets 401 for endpoints that need a user', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     await node.get('/session', { method: 'DELETE', headers: ownPage(token) })

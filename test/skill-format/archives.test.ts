@@ -443,7 +443,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([doc, entry]))).toContain(message)
   })
 
-  it('takes a zip whose headers have no sizes if both say that a descriptor follows, and its empty folders', async () => {
+  it('accepts a zip with empty folders and without sizes in headers if both headers say that a descriptor follows', async () => {
     const late = { name: 'n', data: 'x', flags: 8, local: { size: 0, crc: 0 } }
     const { files } = await readArchive(zip([doc, late, { name: 'sub/' }]), 'zip')
     expect(files.map(({ path, bytes }) => [path, decode(bytes)])).toEqual([['n', 'x']])
@@ -497,7 +497,7 @@ describe('reading an archive', () => {
     expect(omitted.map(({ path }) => path)).toEqual(['a', 'b', 'block', 'c', 'pipe', 'self', 'socket'])
   })
 
-  it('omits loops of links of a tar, and takes the rest', async () => {
+  it('omits loops of links of a tar, and reads the other entries', async () => {
     const loop = ['a', 'b', 'c'].map((name, i, all) => tarEntry(name, '', '2', all[(i + 1) % 3]))
     const self = tarEntry('self', '', '1', 'self')
     const tar = tarGz(tarEntry('SKILL.md', skillMd), ...loop, self, tarEntry('x'))
@@ -586,7 +586,7 @@ describe('reading an archive', () => {
     expect((await readArchive(zip(listed), 'zip')).files).toHaveLength(2)
   })
 
-  it('takes a zip whose comment has the signature of an end record, and rejects one with a second end record', async () => {
+  it('accepts a zip whose comment has the signature of an end record, and rejects a zip with a second end record', async () => {
     const comments = [
       'made by PK\x05\x06',
       'PK\x05\x06',

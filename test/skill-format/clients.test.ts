@@ -20,7 +20,7 @@ describe('the advice about keys outside the open format', () => {
         .filter((key) => !['license', 'compatibility', 'metadata', 'allowed-tools'].includes(key))
         .map((key) => [id, title, key]),
     ),
-  )('leaves what %s reads at the top level (%s: %s)', (_id, title, key) => {
+  )('leaves a key that %s reads at the top level (%s: %s)', (_id, title, key) => {
     const [message, ...others] = adviceOf(doc(...sound, `${key}: abc`))
     expect(others).toEqual([])
     expect(message).toContain('Leave it')
@@ -69,7 +69,7 @@ describe('the contract of inputs and outputs', () => {
   const contract = ['inputs:', '  - name: path', '    description: a file', 'outputs:', '  - name: report']
   const below = ['metadata:', ...contract.map((line) => `  ${line}`)]
 
-  it('stays where it is when the advice of lint is followed', () => {
+  it('stays in its place when the author follows the advice of lint', () => {
     const advice = adviceOf(doc(...sound, ...contract))
     expect(advice).toHaveLength(2)
     for (const message of advice) expect(message).toMatch(/Leave it: Skillstead reads it only at the top level/)
@@ -78,12 +78,12 @@ describe('the contract of inputs and outputs', () => {
     for (const message of other) expect(message).toMatch(/Move it to the top level, where Skillstead reads it/)
   })
 
-  it('is the same below metadata, where earlier advice had moved it', () => {
+  it('is the same below metadata, to which earlier advice had moved it', () => {
     expect(contractOf(below)).toEqual(contractOf(contract))
     expect(contractOf(contract)).toMatchObject({ inputs: [{ name: 'path' }], outputs: [{ name: 'report' }] })
   })
 
-  it('prefers the top level, and is null for neither', () => {
+  it('is read from the top level first, and is null if it is declared in neither place', () => {
     expect(contractOf(['inputs: top', 'metadata:', '  inputs: below'])).toEqual({ inputs: 'top', outputs: null })
     expect(contractOf(['metadata:', '  a: b'])).toBeNull()
   })
@@ -128,7 +128,7 @@ describe('the report about a client', () => {
     expect(notes.join('\n')).toContain(note)
   })
 
-  it('lists as problems only what keeps a client from all of the skill, as its page shows it', () => {
+  it('lists as problems only what keeps a client from loading the whole skill, as the skill page shows', () => {
     expect(problemsOf({ name: 'tidy', description: 'd', license: 'MIT' })).toEqual([])
     expect(problemsOf({ name: 'tidy', description: 'd', model: 'x' })).toEqual([
       'agentskills false skips it: it has keys outside the open format',

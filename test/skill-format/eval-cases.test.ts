@@ -148,7 +148,7 @@ describe('cases in evals/evals.json', () => {
     expect(problems).toMatchObject([{ path: 'evals/evals.json', line: 4, message: expect.stringContaining(message) }])
   })
 
-  it('may name a file twice', () => {
+  it('may name a file twice in a case', () => {
     const { problems } = read({
       'evals/a.txt': 'x',
       'evals/evals.json': json({ prompt: 'x', files: ['evals/a.txt', './evals/a.txt'] }),
@@ -259,7 +259,7 @@ graders:
     ])
   })
 
-  it('join both files', () => {
+  it('are read from prompt.md and case.yaml together', () => {
     const { cases } = read({
       'evals/both/prompt.md': 'Asked here.',
       'evals/both/case.yaml':
@@ -351,7 +351,7 @@ graders:
     expect(problems).toMatchObject([{ ...place, message: expect.stringContaining(message) }])
   })
 
-  it('are none in a skill without cases', () => {
+  it('are an empty list for a skill without cases', () => {
     expect(read({ 'evals/README.md': 'Notes.', 'docs/prompt.md': 'No case.' })).toEqual({ cases: [], problems: [] })
   })
 })

@@ -74,7 +74,7 @@ describe('the mode of a file in an archive', () => {
 })
 
 describe('a written zip', () => {
-  it('has mode 0755 for executable files, and is otherwise as before', async () => {
+  it('has mode 0755 for executable files, and unchanged bytes without executable files', async () => {
     const plain = [skillMd, script, tool]
     expect(toDigest(writeZip(plain.map((file) => ({ ...file, executable: false }))))).toBe(toDigest(writeZip(plain)))
     expect(toDigest(writeZip(plain))).toBe('sha256:a9890eda933b97812b58dcb3f3f560dcda57806340d65857da2b9389b9ffdde3')
@@ -95,14 +95,14 @@ const lines = ({ executable = false } = {}) =>
   )
 
 describe('the digest of a version', () => {
-  it('is the same as before without executable files', () => {
+  it('is the same as in the format without modes if no file is executable', () => {
     const files = [skillMd, script, tool].map((file) => ({ ...file, executable: false }))
     expect(toVersionDigest(files)).toBe('sha256:5a2756ca82d5c8d6b3fca1bebaa44e541070b45741c5793ade7513db57757475')
     expect(toContentDigest(files)).toBe(toVersionDigest(files))
     expect(toDigest(lines())).toBe(toVersionDigest(files))
   })
 
-  it('differs by which files are executable, alike in all programs', () => {
+  it('depends on which files are executable, and is equal in all implementations', () => {
     const digests = [[], [script], [tool], [script, tool]].map((programs) => {
       const files = [skillMd, script, tool].map((file) => ({ ...file, executable: programs.includes(file) }))
       expect(toContentDigest(files)).toBe(toVersionDigest(files))
@@ -140,7 +140,7 @@ describe('the digest of a version', () => {
     },
   )
 
-  it('names files of another mode, and takes the mode of the list for files without one', () => {
+  it('reports files with another mode than the list, and uses the mode of the list for files without a mode', () => {
     const listed = lines({ executable: true })
       .trimEnd()
       .split('\n')

@@ -19,7 +19,7 @@ describe('a path in a git repository', () => {
   })
 
   it.each(['.gitignore', 'gitattributes', '.gitattributes.md', 'a.gitmodules', 'notes~1', '.github/a.yml', 'a.skill'])(
-    '%s stays',
+    '%s stays unchanged',
     (path) => {
       expect(toPathInGit(path)).toBe(path)
     },
@@ -43,7 +43,7 @@ describe('a path in a git repository', () => {
     expect(checkPaths(paths.map((path) => ({ path })))).toEqual([])
   })
 
-  it('is another one for each path, and leads back to it', () => {
+  it('is unique for each path, and can be converted back', () => {
     const name = fc
       .tuple(
         fc.constantFrom('.gitattributes', '.GITMODULES', '.lfsconfig', 'gitmod~1', '.git\u200battributes', 'a'),

@@ -27,7 +27,7 @@ const problemOf = (text: string | Uint8Array) => findMcpProblems(filesOf(text))[
 const serverProblem = (server: unknown, name = 'tickets') => problemOf(toText({ [name]: server }))
 
 describe('An mcp.json', () => {
-  it('is valid with servers of all types, and without any', () => {
+  it('is valid with servers of all types, and without servers', () => {
     const servers = {
       local: {
         ...local,
@@ -267,7 +267,7 @@ describe('An mcp.json', () => {
     '['.repeat(30_000),
     `[${'{},'.repeat(15_000)}{}]`,
     `{"servers":{}}${' '.repeat(70_000)}`,
-  ])('without a `$schema` of Agent Plugins is only a file, without servers, and its author is told: %.60j', (text) => {
+  ])('without a `$schema` of Agent Plugins is only a file, without servers, and causes a warning: %.60j', (text) => {
     const files = filesOf(text)
     expect(findMcpProblems(files)).toEqual([])
     expect(readMcpServers(files)).toEqual({})
@@ -321,7 +321,7 @@ describe('An mcp.json', () => {
 })
 
 describe('A description of a server', () => {
-  it('shows what it starts or contacts, and the end of what is long', () => {
+  it('shows what the server starts or contacts, and the end of long values', () => {
     expect(describeMcpServer(local)).toBe('stdio ./bin/server')
     expect(describeMcpServer({ ...remote, url: 'https://tickets.acme.dev:8443/mcp?x' })).toBe(
       'streamable-http tickets.acme.dev:8443',
@@ -341,7 +341,7 @@ describe('A description of a server', () => {
     expect(describeMcpServer({ type: 'stdio', ...server })).toBe(`stdio ${shown}`)
   })
 
-  it('shows both ends of a long command, and of many variables', () => {
+  it('shows both ends of a long command, and of a long list of variables', () => {
     const padded = {
       type: 'stdio',
       command: 'sh',

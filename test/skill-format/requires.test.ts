@@ -10,7 +10,7 @@ function read(...lines: string[]) {
 const skillsOf = (...lines: string[]) =>
   read(...lines).requires.skills.map(({ name, range, optional }) => `${name}@${range}${optional ? '?' : ''}`)
 
-describe('what a skill requires', () => {
+describe('the reader of the requirements of a skill', () => {
   it.each<[expected: string[], ...lines: string[]]>([
     [['pdf@*'], 'requires: [pdf]'],
     [['pdf@*', 'acme/forms@^1.2.0'], 'metadata:', '  requires: [pdf, acme/forms@^1.2.0]'],
@@ -140,7 +140,7 @@ describe('a range of versions', () => {
     ['^1 || ^3', ['1.5.0', '3.0.0'], ['2.0.0']],
     ['*', ['0.0.0', '9999999999.0.0'], []],
     [' >=1.0.0   <2 ', ['1.5.0'], ['2.0.0']],
-  ])('%s', (text, inside, outside) => {
+  ])('%s includes the expected versions', (text, inside, outside) => {
     const range = parseVersionRange(text)!
     expect([...inside, ...outside].filter(range.includes)).toEqual(inside)
   })

@@ -202,7 +202,7 @@ nix = "0.29"
     expect(unread).toEqual([{ path, reason: expect.stringContaining(reason) }])
   })
 
-  it('without credentials of addresses', async () => {
+  it('are listed without credentials in their addresses', async () => {
     const lines = ['--index-url https://user:tok-en@pip.example/simple', 'git+https://tok-en@git.example/x/y']
     const { packages, unread } = await read({
       'requirements.txt': lines.join('\n'),
@@ -215,7 +215,7 @@ nix = "0.29"
     ])
   })
 
-  it('need no bytes of other files and of lock files', async () => {
+  it('are found without the bytes of other files and of lock files', async () => {
     const files = ['yarn.lock', 'SKILL.md', 'a.bin'].map(toUnreadable)
     expect(await readDeclaredPackages(files)).toEqual({
       packages: [],
@@ -224,12 +224,12 @@ nix = "0.29"
     await expect(readDeclaredPackages([toUnreadable('go.mod')])).rejects.toThrow('go.mod is read')
   })
 
-  it('that are not UTF-8 are named', async () => {
+  it('in a file that is not UTF-8 are reported as unread', async () => {
     const { unread } = await read({ 'package.json': Buffer.from([0x7b, 0xff, 0x7d]) })
     expect(unread).toEqual([{ path: 'package.json', reason: expect.stringContaining('It is not valid') }])
   })
 
-  it('are bounded, and the rest is counted', async () => {
+  it('are listed up to a limit, and the rest is counted', async () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`package-${i}`, '1.0.0']))
     const wrong = Object.fromEntries(
       Array.from({ length: 5000 }, (_, i) => [`${i} ${'\u0007\u202e'.repeat(100)}`, '1']),

@@ -154,7 +154,7 @@ describe('reading a SKILL.md', () => {
     expect((parsed.frontmatter as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('keeps the digits of a number: as text, where JSON would write others', () => {
+  it('keeps the digits of a number, as text if JSON would write other digits', () => {
     const lines = ['a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0', 'e: 1.10', 'f: [2.50, 0x1F, 7]', 'g: 1e3']
     const { frontmatter } = parseSkillMd(doc(...lines))
     const kept = { a: '12345678901234567890', b: '.inf', c: 1.5, d: '-0', e: '1.10', f: ['2.50', '0x1F', 7], g: '1e3' }
@@ -336,7 +336,7 @@ describe('the fields of a registry', () => {
     ])
   })
 
-  it('are refused where a key is doubled, and only there', () => {
+  it('are refused if one of their keys is repeated, and not if another key is', () => {
     expect(readFields('name: a', 'description: d', 'name: a').refusals).toHaveLength(1)
     expect(
       readFields('name: a', 'description: d', 'x: 1', 'x: 2', 'metadata:', '  name: b', '  name: c'),
@@ -584,7 +584,7 @@ describe('the outline of a body', () => {
     '```\ncode\n```',
     '<br>',
     'Category: x\nVersion: 1',
-  ])('has no summary for %j, which says nothing', (body) => {
+  ])('has no summary for %j, which has no content', (body) => {
     expect(firstParagraph(body)).toBe('')
   })
 

@@ -75,7 +75,7 @@ describe('a tool for the AI SDK', () => {
     expect(validate(valid)).toEqual({ value: valid })
   })
 
-  it('answers with the content that was loaded', async () => {
+  it('returns the content that was loaded', async () => {
     expect(await tool.execute()).toBe('# PDF\n')
   })
 })

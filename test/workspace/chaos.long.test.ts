@@ -7,7 +7,7 @@ const patienceMs = 1_200_000
 /** `pnpm crash chaos --minutes 60` runs the same for an hour; `--postgres` uses PostgreSQL. */
 describe('a node on a failing machine', () => {
   it(
-    'keeps acknowledged writes, never shows partial ones, and stays consistent through every kind of fault',
+    'keeps acknowledged writes, never shows partial writes, and stays consistent through every kind of fault',
     async () => {
       const { faults, happened, counts, disk } = await runChaos({
         seed,

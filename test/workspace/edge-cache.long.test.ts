@@ -58,7 +58,7 @@ describe.skipIf(!hasNginx)(
       expect(await ask(details, { 'if-none-match': etag })).toMatchObject({ status: 304, from: 'HIT', body: '' })
     })
 
-    it('stores nothing of callers with a key, a cookie or a token, and nothing that is private', async () => {
+    it('stores no responses to callers with a key, a cookie or a token, and no private responses', async () => {
       const { ask, key, api } = await startCache()
       await api.publishSkill({
         skillMd: '---\nname: plan\ndescription: Secret plan\n---\n# Plan\n',

@@ -40,7 +40,7 @@ const measured = {
   barePerSecond: [60_000, 58_000],
 } as const
 
-test('the table and the chart state the same value of a figure', () => {
+test('the table and the chart of benchmarks state the same value of a figure', () => {
   const section = toSection(measured)
   const chart = toChart(figures)
   for (const ratio of ['0.601', '20.8']) {
@@ -55,27 +55,27 @@ test('the table and the chart state the same value of a figure', () => {
   )
 })
 
-test('a figure that misses a target is marked in the table and in the chart', () => {
+test('a benchmark figure that misses a target is marked in the table and in the chart', () => {
   expect(figures.map(holds)).toEqual([false, true, undefined, undefined])
   expect(toSection(measured)).toContain('≥ 0.55 × bare node:http, ≥ 25 × Verdaccio: **missed**')
   // Compared with Verdaccio, and as the share of the target.
   expect(toChart(figures).match(/class="missed"/g)).toHaveLength(2)
 })
 
-test('a figure that could not be measured is listed with the reason, and one that the page does not show is left out', () => {
+test('a figure that could not be measured is listed with the reason; figures that the page does not show are omitted', () => {
   expect(toSection(measured)).toContain('| `POST /track` | not measured |')
   expect(toSection(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
   expect(toSection(measured)).not.toContain('a thousand clients')
 })
 
-test('figures are refused next to busy programs, and on a machine that became slower meanwhile', () => {
+test('figures are refused while other programs are busy, or if the machine became slower during a benchmark', () => {
   expect(findOthers(0.1)).toBe(undefined)
   expect(findOthers(0.42)).toContain('Other programs use 42 % of the processor.')
   expect(findSlowdown(60_000, 42_000)).toBe(undefined)
   expect(findSlowdown(60_000, 41_000)).toContain('answered 60000 requests/s before the run and 41000 after it')
 })
 
-test('a run replaces what was written before, and stays between the lines that mark its place', () => {
+test('a benchmark run replaces its former text, and writes only between its marker lines', () => {
   const folder = newFolder()
   writeFileSync(join(folder, 'figures.md'), page)
   writeDocs(measured, folder)

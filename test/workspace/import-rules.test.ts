@@ -213,7 +213,7 @@ describe('imports', () => {
     expect(others).toEqual([])
   })
 
-  it('of core and maintenance write each table in only one folder', () => {
+  it('of core and maintenance write each database table in only one folder', () => {
     // Migrations create tables, and a restore or an import moves whole databases.
     const files = [...listFiles('core'), ...listFiles('maintenance')].filter(
       (path) => !/^(?:core\/src\/storage\/migrations|maintenance\/src\/transfer)\//.test(path),
@@ -232,7 +232,7 @@ describe('imports', () => {
     expect(shared.filter((row) => row.length > 2)).toEqual([])
   })
 
-  it('of minisearch are in only one file of the registry, and one of the documentation', () => {
+  it('of minisearch are in only one file of the registry and one file of the documentation', () => {
     const folders = filesWith(({ name }) => name === 'minisearch').map((path) => path.split('/')[0])
     expect(folders.toSorted()).toEqual(['core', 'dashboard'])
   })

@@ -116,7 +116,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     }
   })
 
-  it('tries once more if an install is silent for too long, and then exits with what to do', async () => {
+  it('tries once more if an install is silent for too long, and then exits with advice', async () => {
     const variables = { npm_config_fetch_timeout: '700' }
     const stop = 'if [ ! -e stalled ]; then touch stalled; sleep 600; fi'
     const recovered = await makeClone({ install: stop, variables })
@@ -142,7 +142,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
   })
 
   it(
-    'reports a download that stalls with what to do, and exits when npm gives it up',
+    'reports a download that stalls with advice, and exits when npm gives it up',
     { timeout: 120_000 },
     async () => {
       const registry = createServer(() => undefined).listen(0, '127.0.0.1')
@@ -169,7 +169,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
   )
 })
 
-it('a clone has another build after each change of a source, also if the clock was ahead when another one changed', async () => {
+it('a clone is built again after each change of a source, even if the clock was ahead at an earlier change', async () => {
   const folder = await makeFolder()
   const [program, older] = [join(folder, 'packages/cli/clone/program.js'), join(folder, 'packages/cli/src/older.ts')]
   await Promise.all([program, older].map((path) => mkdir(dirname(path), { recursive: true })))

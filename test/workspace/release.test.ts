@@ -38,7 +38,7 @@ describe('the notes of a release', () => {
     expect(() => takeNotes(changelog, version)).toThrow(`Add the heading '## ${version}' with its changes.`)
   })
 
-  it('exist for the version of all packages, and name what there is no file for', async () => {
+  it('exist for the common version of all packages, and name platforms without an executable file', async () => {
     const manifests = await Promise.all(folders.map((folder) => readManifest(join(root, 'packages', folder))))
     const [version, ...others] = new Set(manifests.map((manifest) => manifest.version))
     expect(others).toEqual([])

@@ -9,6 +9,6 @@ it('.nvmrc names the Node that package.json pins', () => {
   expect(read('.nvmrc').trim()).toBe(devDependencies.node)
 })
 
-it('the workflow of GitHub runs what CI runs elsewhere', () => {
+it('the GitHub workflow runs .ci/run, as other CI services do', () => {
   expect(read('.github/workflows/ci.yml')).toMatch(/^ +- run: \.ci\/run$/m)
 })
