@@ -124,7 +124,7 @@ function withoutFolder(list: Lists['omitted']): Lists['omitted'] {
   return list.map(({ path, reason }) => ({ path: path.replace(/^nda\//, ''), reason }))
 }
 
-describe.skipIf(process.platform === 'win32')('the stored files of a skill (not on Windows, no such links)', () => {
+describe.skipIf(process.platform === 'win32')('the stored files of a skill (not on Windows: the skill has symbolic links)', () => {
   let server: Running
   let data: string
   let env: Record<string, string>

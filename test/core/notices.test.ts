@@ -43,7 +43,7 @@ describeApi('the number of notices in a session', (open) => {
     expect(await noticesOf(bob)).toBe(1)
   })
 
-  it('counts quarantined versions that the user may review or decide in an organisation', async () => {
+  it('counts quarantined versions of an organisation for its owners and reviewers', async () => {
     const test = await open()
     for (const name of ['olga', 'rae', 'rita']) await test.makeUser(name)
     await makeOrganisation(test, 'acme', { olga: 'owner', rae: 'reviewer', rita: 'reader' })

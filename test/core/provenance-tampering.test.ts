@@ -205,7 +205,7 @@ describeDatabases('a node whose storage was altered', (open) => {
     expect(await verifyAgain(skill), 'once it is as it was').toEqual([])
   })
 
-  it('refuses to create a record if the log lost the entry', async () => {
+  it("refuses to create a provenance record if the log lost the version's entry", async () => {
     const alteration = { ...entryOfTea, to: () => ({ subject: 'alice/coffee@7.0.0' }) }
     const problems = whileAltered(alteration, () => verifyAgain('tea'))
     await expect(problems).rejects.toThrow("The entry of alice/tea@7.0.0 is missing from this node's log.")

@@ -75,7 +75,7 @@ describe('the device sign-in', () => {
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
   })
 
-  it("gives a program no key that outlives the key of the user's session, and revokes it with that key", async () => {
+  it("gives a program a key that expires with the key of the user's session, and is revoked with it", async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock, api } = fixture
     const short = await api.createApiKey({ name: 'short', expiresInDays: 1 })

@@ -91,7 +91,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes).toEqual([{ id: at('skills/other'), note: 'a link to a folder, which is not followed.' }])
   })
 
-  it('never calls a skill safe that has too many files, a too large file or a named pipe', async () => {
+  it('never calls a skill safe that has too many files, a file that is too large, or a named pipe', async () => {
     for (const name of ['many', 'large', 'pipe']) await write(`${name}/SKILL.md`, sampleOf('safe', name))
     for (let i = 0; i < 512; i++) await link(at('many/SKILL.md'), at(`many/${String(i).padStart(3, '0')}.md`))
     await write('large/data.txt', Buffer.alloc(10 * 1024 * 1024 + 1, 'a'))

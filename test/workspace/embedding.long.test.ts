@@ -88,7 +88,7 @@ for (const { name, path, program, tests } of runtimes) {
       expect(isComparable ? findDifference(output, stdout) : undefined).toBeUndefined()
     })
 
-    it('scan letters of other alphabets, with the same result', async () => {
+    it('report the finding in a text with Cyrillic letters', async () => {
       const rules = ['password-archive']
       expect(JSON.parse(await startFile(path!, program, 'scanning.mjs'))).toEqual({
         verdict: 'caution',

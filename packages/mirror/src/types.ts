@@ -47,7 +47,7 @@ export interface Filters {
   licenses?: readonly string[]
   verified?: boolean
   minSecurityScore?: number
-  /** Total size of a version's files in bytes. */
+  /** Maximum total size of a version's files in bytes. */
   sizeMax?: number
 }
 

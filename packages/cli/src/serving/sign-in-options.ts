@@ -28,7 +28,7 @@ export const signInOptions: Options = {
 export function toLocalSignIn(given: Arguments): boolean {
   const isOff = textOption(given, 'local-sign-in') === 'off'
   if (isOff && textOption(given, 'sign-in-issuer') === undefined)
-    throw new UsageError('--local-sign-in off needs --sign-in-issuer: no one could sign in.')
+    throw new UsageError('--local-sign-in off needs --sign-in-issuer: without it, no one could sign in.')
   return !isOff
 }
 

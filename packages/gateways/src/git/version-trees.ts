@@ -56,7 +56,7 @@ interface RootTree {
   readonly isPluginRoot: boolean
 }
 
-/** `root` is null for a version that is quarantined or was deleted meanwhile. */
+/** `root` is null for a version without readable files, for example one that was deleted after it was listed. */
 interface CachedRoot {
   readonly root: RootTree | null
 }

@@ -143,7 +143,7 @@ export const keysCheck: Check = {
 export const reputationCheck: Check = {
   name: 'reputation',
   async run({ database }) {
-    // In a write transaction, so that nothing changes between reading the two kinds of rows.
+    // In a write transaction, so that neither reputations nor the rows behind them change during the comparison.
     const { authors, skills, standings, badges } = await database.writer.write(findDrift)
     const wrong = new Set([...standings.map(({ user_id }) => user_id), ...badges.map(({ userId }) => userId)]).size
     if (wrong === 0 && skills.size === 0) {

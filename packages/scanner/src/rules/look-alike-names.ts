@@ -8,7 +8,7 @@ const otherPackages = listNames('other-packages')
 const images = listNames('images')
 const otherImages = listNames('other-images')
 
-/** In shorter names, any other letter makes another word, so only letters that are easily mistaken count. */
+/** Names of this length look alike if any one letter differs; shorter ones only if that letter is easily mistaken. */
 const anyLetterMin = 7
 const nameMin = 5
 

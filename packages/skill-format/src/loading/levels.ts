@@ -23,10 +23,10 @@ export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill
   if (!loadLevels.includes(level))
     throw new TypeError(`Unknown level '${level}'. Use metadata, contract, summary or full.`)
   if (!includesLevel(loaded.level, level)) {
-    throw new TypeError(`A skill loaded at level '${loaded.level}' does not include level '${level}'. Load it again.`)
+    throw new TypeError(`The skill was loaded at level '${loaded.level}'. Load it again at level '${level}'.`)
   }
   if (loaded.truncated.length > 0) {
-    throw new TypeError('A truncated skill does not include all of its lower levels. Load it again.')
+    throw new TypeError(`The skill was truncated, so it lacks parts of lower levels. Load it again at level '${level}'.`)
   }
   const parts = Object.entries({ ...loaded, level, frontmatter: toNamed(loaded.frontmatter) })
   return Object.fromEntries(parts.filter(([part]) => hasPart(level, part))) as LoadedSkill

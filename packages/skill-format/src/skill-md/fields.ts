@@ -25,7 +25,7 @@ export interface SkillFields {
 /** A field that is refused, as a sentence that names what is written and what to write. */
 interface FieldRefusal {
   readonly path: 'name' | 'description' | 'version' | 'requires'
-  /** The code of the warning that other readers of the document give for the same fault. */
+  /** The code of the same fault where it is only a warning, such as in the portability check. */
   readonly code?: string
   readonly message: string
   readonly line?: number
