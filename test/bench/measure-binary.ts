@@ -26,7 +26,8 @@ export async function measureStart([file, ...args]: readonly [string, ...string[
   const ended = once(child, 'exit')
   try {
     const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]
-    if (!(line instanceof Buffer)) throw new Error(`The node ended before it printed its address: its exit code was ${line}.`)
+    if (!(line instanceof Buffer))
+      throw new Error(`The node ended before it printed its address: its exit code was ${line}.`)
     const { url } = JSON.parse(String(line)) as { url: string }
     const status = await ask(`${url}/api/v1/skills?limit=1`)
     const tookMs = performance.now() - startedMs

@@ -124,133 +124,148 @@ function withoutFolder(list: Lists['omitted']): Lists['omitted'] {
   return list.map(({ path, reason }) => ({ path: path.replace(/^nda\//, ''), reason }))
 }
 
-describe.skipIf(process.platform === 'win32')('the stored files of a skill (not on Windows: the skill has symbolic links)', () => {
-  let server: Running
-  let data: string
-  let env: Record<string, string>
-  beforeAll(async () => {
-    data = join(await makeFolder(), 'data')
-    const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'alice', '--data', data])
-    env = { SKILLSTEAD_KEY: key }
-    server = await startServer(['serve', '--port', '0', '--data', data])
-  })
+describe.skipIf(process.platform === 'win32')(
+  'the stored files of a skill (not on Windows: the skill has symbolic links)',
+  () => {
+    let server: Running
+    let data: string
+    let env: Record<string, string>
+    beforeAll(async () => {
+      data = join(await makeFolder(), 'data')
+      const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'alice', '--data', data])
+      env = { SKILLSTEAD_KEY: key }
+      server = await startServer(['serve', '--port', '0', '--data', data])
+    })
 
-  it.each(doors)('are the same in a publish of %s, as are the lists of omitted and changed files', async (_, open) => {
-    const place = await open(await makeSkill())
-    for (const more of [['--dry-run'], []]) {
-      const answer = await skillsteadJson<Lists>(['publish', place, '--url', server.url, ...more], { env })
-      expect({ omitted: answer.omitted, changed: answer.changed }).toEqual({ omitted, changed })
-    }
-    const shown = await skillsteadJson<{ files: { path: string }[]; versions: object[] }>([
-      'show',
-      'alice/nda',
-      '--url',
-      server.url,
-    ])
-    expect(shown.files.map(({ path }) => path).toSorted()).toEqual(stored)
-    // All doors give one digest, so that the skill has one version.
-    expect(shown.versions).toHaveLength(1)
-  })
+    it.each(doors)(
+      'are the same in a publish of %s, as are the lists of omitted and changed files',
+      async (_, open) => {
+        const place = await open(await makeSkill())
+        for (const more of [['--dry-run'], []]) {
+          const answer = await skillsteadJson<Lists>(['publish', place, '--url', server.url, ...more], { env })
+          expect({ omitted: answer.omitted, changed: answer.changed }).toEqual({ omitted, changed })
+        }
+        const shown = await skillsteadJson<{ files: { path: string }[]; versions: object[] }>([
+          'show',
+          'alice/nda',
+          '--url',
+          server.url,
+        ])
+        expect(shown.files.map(({ path }) => path).toSorted()).toEqual(stored)
+        // All doors give one digest, so that the skill has one version.
+        expect(shown.versions).toHaveLength(1)
+      },
+    )
 
-  it('are the same in a publish of JSON, whose response always lists omitted and changed files', async () => {
-    const api = createClient({ baseUrl: server.url, apiKey: env.SKILLSTEAD_KEY! })
-    const plain = ['docs/real.md', 'node_modules/x/index.js', 'docs/._real.md', 'examples/inner/SKILL.md', '.DS_Store']
-    const given = { skillMd: skillMd('listed'), files: plain.map((path) => ({ path, content: files[path]! })) }
-    const answer = await api.publishSkill({ ...given, dryRun: true })
-    expect(answer.version.files.map(({ path }) => path)).toEqual(['SKILL.md', 'docs/real.md'])
-    expect(answer.omitted.map(({ path }) => path)).toEqual([
-      '.DS_Store',
-      'docs/._real.md',
-      'examples/inner',
-      'node_modules',
-    ])
-    const bare = await api.publishSkill({ skillMd: skillMd('bare') })
-    expect(bare).toMatchObject({ omitted: [], changed: [] })
-    expect(await api.publishSkill({ name: 'bare', license: 'MIT' })).toMatchObject({ omitted: [], changed: [] })
-  })
+    it('are the same in a publish of JSON, whose response always lists omitted and changed files', async () => {
+      const api = createClient({ baseUrl: server.url, apiKey: env.SKILLSTEAD_KEY! })
+      const plain = [
+        'docs/real.md',
+        'node_modules/x/index.js',
+        'docs/._real.md',
+        'examples/inner/SKILL.md',
+        '.DS_Store',
+      ]
+      const given = { skillMd: skillMd('listed'), files: plain.map((path) => ({ path, content: files[path]! })) }
+      const answer = await api.publishSkill({ ...given, dryRun: true })
+      expect(answer.version.files.map(({ path }) => path)).toEqual(['SKILL.md', 'docs/real.md'])
+      expect(answer.omitted.map(({ path }) => path)).toEqual([
+        '.DS_Store',
+        'docs/._real.md',
+        'examples/inner',
+        'node_modules',
+      ])
+      const bare = await api.publishSkill({ skillMd: skillMd('bare') })
+      expect(bare).toMatchObject({ omitted: [], changed: [] })
+      expect(await api.publishSkill({ name: 'bare', license: 'MIT' })).toMatchObject({ omitted: [], changed: [] })
+    })
 
-  it.each(doors.filter(([name]) => !name.includes('tar')))('are the same in an import of %s', async (_, open) => {
-    const place = await open(await makeSkill())
-    const own = join(await makeFolder(), 'data')
-    const summary = await skillsteadJson<Lists>(['import', place, '--owner', 'alice', '--data', own])
-    expect(withoutFolder(summary.omitted)).toEqual([
-      ...omitted,
-      { path: 'examples/inner/deep', reason: expect.stringContaining('a skill of its own') },
-    ])
-    expect(withoutFolder(summary.changed)).toEqual([...changed, innerDocument])
-    for (const [name, paths] of [
-      ['nda', stored],
-      ['inner', ['SKILL.md', 'data.txt']],
-      ['deep', ['SKILL.md']],
-    ] as const) {
-      const shown = await skillsteadJson<{ files: { path: string }[] }>(['show', `alice/${name}`, '--data', own])
-      expect(shown.files.map(({ path }) => path).toSorted()).toEqual(paths)
-    }
-  })
+    it.each(doors.filter(([name]) => !name.includes('tar')))('are the same in an import of %s', async (_, open) => {
+      const place = await open(await makeSkill())
+      const own = join(await makeFolder(), 'data')
+      const summary = await skillsteadJson<Lists>(['import', place, '--owner', 'alice', '--data', own])
+      expect(withoutFolder(summary.omitted)).toEqual([
+        ...omitted,
+        { path: 'examples/inner/deep', reason: expect.stringContaining('a skill of its own') },
+      ])
+      expect(withoutFolder(summary.changed)).toEqual([...changed, innerDocument])
+      for (const [name, paths] of [
+        ['nda', stored],
+        ['inner', ['SKILL.md', 'data.txt']],
+        ['deep', ['SKILL.md']],
+      ] as const) {
+        const shown = await skillsteadJson<{ files: { path: string }[] }>(['show', `alice/${name}`, '--data', own])
+        expect(shown.files.map(({ path }) => path).toSorted()).toEqual(paths)
+      }
+    })
 
-  it('are the same in a mirror of a folder and of a git repository, and its report names them', async () => {
-    const folder = await makeSkill()
-    const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, '..'), stdio: 'pipe' })
-    const own = join(await makeFolder(), 'data')
-    await skillsteadJson(['mirror', 'add', 'disk', folder, '--kind', 'folder', '--owner', 'disk', '--data', own])
-    const disk = await skillsteadJson<Lists>(['mirror', 'sync', 'disk', '--data', own])
-    expect(disk.omitted).toEqual(expect.arrayContaining(omitted))
-    expect(disk.changed).toEqual([...changed, innerDocument])
-    execFileSync('rm', ['-r', join(folder, '.git')])
-    git('init', '--quiet')
-    git('add', '--all', '--force')
-    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message', 'all')
-    const place = join(folder, '..')
-    await skillsteadJson(['mirror', 'add', 'repo', place, '--kind', 'git', '--owner', 'repo', '--data', own])
-    const { stdout } = await skillstead(['mirror', 'sync', 'repo', '--data', own])
-    expect(stdout).toContain('  omitted nda/steps.md: The link leads out of the skill.\n')
-    expect(stdout).toContain('  changed nda/own.md: The link to docs/real.md became a file')
-    for (const owner of ['disk', 'repo']) {
-      const shown = await skillsteadJson<{ files: { path: string }[] }>(['show', `${owner}/nda`, '--data', own])
-      expect(shown.files.map(({ path }) => path).toSorted()).toEqual(stored)
-    }
-  })
+    it('are the same in a mirror of a folder and of a git repository, and its report names them', async () => {
+      const folder = await makeSkill()
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, '..'), stdio: 'pipe' })
+      const own = join(await makeFolder(), 'data')
+      await skillsteadJson(['mirror', 'add', 'disk', folder, '--kind', 'folder', '--owner', 'disk', '--data', own])
+      const disk = await skillsteadJson<Lists>(['mirror', 'sync', 'disk', '--data', own])
+      expect(disk.omitted).toEqual(expect.arrayContaining(omitted))
+      expect(disk.changed).toEqual([...changed, innerDocument])
+      execFileSync('rm', ['-r', join(folder, '.git')])
+      git('init', '--quiet')
+      git('add', '--all', '--force')
+      git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message', 'all')
+      const place = join(folder, '..')
+      await skillsteadJson(['mirror', 'add', 'repo', place, '--kind', 'git', '--owner', 'repo', '--data', own])
+      const { stdout } = await skillstead(['mirror', 'sync', 'repo', '--data', own])
+      expect(stdout).toContain('  omitted nda/steps.md: The link leads out of the skill.\n')
+      expect(stdout).toContain('  changed nda/own.md: The link to docs/real.md became a file')
+      for (const owner of ['disk', 'repo']) {
+        const shown = await skillsteadJson<{ files: { path: string }[] }>(['show', `${owner}/nda`, '--data', own])
+        expect(shown.files.map(({ path }) => path).toSorted()).toEqual(stored)
+      }
+    })
 
-  it('are reported by lint, publish and import if omitted or changed, in lines of text', async () => {
-    const folder = await makeSkill()
-    const own = join(await makeFolder(), 'data')
-    const lines = [
-      '  omitted steps.md: The link leads out of the skill.\n',
-      '  omitted examples/inner: The folder has a SKILL.md, which makes it a skill of its own.',
-      '  changed own.md: The link to docs/real.md became a file with the content of docs/real.md.\n',
-    ]
-    const zip = await put(folder, 'c.zip', await toZip(''))
-    for (const args of [
-      ['lint', folder],
-      ['lint', zip],
-      ['publish', folder, '--url', server.url, '--dry-run'],
-      ['import', zip, '--owner', 'alice', '--data', own],
-    ]) {
-      const { stdout } = await skillstead(args, { env })
-      for (const line of lines) expect(stdout).toContain(line)
-    }
-  })
+    it('are reported by lint, publish and import if omitted or changed, in lines of text', async () => {
+      const folder = await makeSkill()
+      const own = join(await makeFolder(), 'data')
+      const lines = [
+        '  omitted steps.md: The link leads out of the skill.\n',
+        '  omitted examples/inner: The folder has a SKILL.md, which makes it a skill of its own.',
+        '  changed own.md: The link to docs/real.md became a file with the content of docs/real.md.\n',
+      ]
+      const zip = await put(folder, 'c.zip', await toZip(''))
+      for (const args of [
+        ['lint', folder],
+        ['lint', zip],
+        ['publish', folder, '--url', server.url, '--dry-run'],
+        ['import', zip, '--owner', 'alice', '--data', own],
+      ]) {
+        const { stdout } = await skillstead(args, { env })
+        for (const line of lines) expect(stdout).toContain(line)
+      }
+    })
 
-  it.each([
-    ['to another folder', '../../shared/steps.md', 'out of the skill'],
-    ['to nothing', 'nowhere.md', 'to no file'],
-    ['to itself', 'SKILL.md', 'in a loop'],
-  ])('do not include a SKILL.md that is a link %s, which is refused by name', async (_, target, reason) => {
-    const folder = join(await makeFolder(), 'skills', 'linked')
-    await mkdir(folder, { recursive: true })
-    await symlink(target, join(folder, 'SKILL.md'))
-    const { code, stderr } = await skillstead(['publish', folder, '--url', server.url], { env })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`SKILL.md: The link leads ${reason}`) })
-  })
+    it.each([
+      ['to another folder', '../../shared/steps.md', 'out of the skill'],
+      ['to nothing', 'nowhere.md', 'to no file'],
+      ['to itself', 'SKILL.md', 'in a loop'],
+    ])('do not include a SKILL.md that is a link %s, which is refused by name', async (_, target, reason) => {
+      const folder = join(await makeFolder(), 'skills', 'linked')
+      await mkdir(folder, { recursive: true })
+      await symlink(target, join(folder, 'SKILL.md'))
+      const { code, stderr } = await skillstead(['publish', folder, '--url', server.url], { env })
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining(`SKILL.md: The link leads ${reason}`),
+      })
+    })
 
-  it('can include a SKILL.md that is a link to a file of the skill', async () => {
-    const folder = await makeFolder()
-    await writeFile(join(folder, 'skill-text.md'), skillMd('by-link'))
-    await symlink('skill-text.md', join(folder, 'SKILL.md'))
-    const answer = await skillsteadJson<Lists>(['publish', folder, '--url', server.url], { env })
-    expect(answer.changed).toEqual([{ path: 'SKILL.md', reason: expect.stringContaining('skill-text.md') }])
-  })
-})
+    it('can include a SKILL.md that is a link to a file of the skill', async () => {
+      const folder = await makeFolder()
+      await writeFile(join(folder, 'skill-text.md'), skillMd('by-link'))
+      await symlink('skill-text.md', join(folder, 'SKILL.md'))
+      const answer = await skillsteadJson<Lists>(['publish', folder, '--url', server.url], { env })
+      expect(answer.changed).toEqual([{ path: 'SKILL.md', reason: expect.stringContaining('skill-text.md') }])
+    })
+  },
+)
 
 describe('lists of very many entries', () => {
   it.each([

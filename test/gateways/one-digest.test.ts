@@ -116,77 +116,83 @@ async function readTarball(bytes: ArrayBuffer, skipped: readonly string[] = []):
     .filter(({ path }) => !skipped.includes(path))
 }
 
-it('a folder has the same digest through every way to publish, import, download or mirror it', { timeout: 240_000 }, async () => {
-  const { api, node, createUser, registry } = await startNode({ rates: 'off' })
-  const mirror = createMirror(registry)
-  const owners = ['ann', 'bea', 'cid', 'dan'] as const
-  const keys = Object.fromEntries(await Promise.all(owners.map(async (name) => [name, await createUser(name, 'team')])))
-  let runs = 0
-  const property = fc.asyncProperty(someFolder, async (made) => {
-    const name = `kit-${(runs += 1)}`
-    const skillMd = `---\nname: ${name}\ndescription: Carries files of kind ${runs} to other folders\n---\n# ${name}\n`
-    const scratch = await makeFolder()
-    const folder = join(scratch, name)
-    const files = await writeFolder(folder, skillMd, made)
-    const wanted = toVersionDigest(files)
+it(
+  'a folder has the same digest through every way to publish, import, download or mirror it',
+  { timeout: 240_000 },
+  async () => {
+    const { api, node, createUser, registry } = await startNode({ rates: 'off' })
+    const mirror = createMirror(registry)
+    const owners = ['ann', 'bea', 'cid', 'dan'] as const
+    const keys = Object.fromEntries(
+      await Promise.all(owners.map(async (name) => [name, await createUser(name, 'team')])),
+    )
+    let runs = 0
+    const property = fc.asyncProperty(someFolder, async (made) => {
+      const name = `kit-${(runs += 1)}`
+      const skillMd = `---\nname: ${name}\ndescription: Carries files of kind ${runs} to other folders\n---\n# ${name}\n`
+      const scratch = await makeFolder()
+      const folder = join(scratch, name)
+      const files = await writeFolder(folder, skillMd, made)
+      const wanted = toVersionDigest(files)
 
-    // Ways in.
-    const git = (...args: string[]) => {
-      const settings = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com', '-c', 'core.autocrlf=false']
-      execFileSync('git', ['-c', 'init.defaultBranch=main', ...settings, ...args], { cwd: folder, stdio: 'pipe' })
-    }
-    git('init', '--quiet')
-    git('add', '--all', '--force')
-    git('commit', '--quiet', '--message', 'all')
-    git('archive', '--format=zip', `--output=${scratch}/${name}.zip`, 'HEAD')
-    git('archive', '--format=tar.gz', `--output=${scratch}/${name}.tar.gz`, `--prefix=${name}/`, 'HEAD')
-    const sources = { ann: folder, bea: `${folder}.zip`, cid: `${folder}.tar.gz` }
-    const digests: Record<string, string | null> = {}
-    for (const [owner, source] of Object.entries(sources)) {
-      await skillsteadJson(['publish', source, '--url', node.url], { env: { SKILLSTEAD_KEY: keys[owner]! } })
-      digests[source.slice(folder.length)] = (await api.getSkill({ name: `${owner}/${name}` })).digest
-    }
-    const dan = createClient({ baseUrl: node.url, apiKey: keys.dan! })
-    const listed = files.slice(1).map(({ path, bytes, executable }) => {
-      return { path, content: bytes.toString('base64'), encoding: 'base64' as const, executable }
+      // Ways in.
+      const git = (...args: string[]) => {
+        const settings = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com', '-c', 'core.autocrlf=false']
+        execFileSync('git', ['-c', 'init.defaultBranch=main', ...settings, ...args], { cwd: folder, stdio: 'pipe' })
+      }
+      git('init', '--quiet')
+      git('add', '--all', '--force')
+      git('commit', '--quiet', '--message', 'all')
+      git('archive', '--format=zip', `--output=${scratch}/${name}.zip`, 'HEAD')
+      git('archive', '--format=tar.gz', `--output=${scratch}/${name}.tar.gz`, `--prefix=${name}/`, 'HEAD')
+      const sources = { ann: folder, bea: `${folder}.zip`, cid: `${folder}.tar.gz` }
+      const digests: Record<string, string | null> = {}
+      for (const [owner, source] of Object.entries(sources)) {
+        await skillsteadJson(['publish', source, '--url', node.url], { env: { SKILLSTEAD_KEY: keys[owner]! } })
+        digests[source.slice(folder.length)] = (await api.getSkill({ name: `${owner}/${name}` })).digest
+      }
+      const dan = createClient({ baseUrl: node.url, apiKey: keys.dan! })
+      const listed = files.slice(1).map(({ path, bytes, executable }) => {
+        return { path, content: bytes.toString('base64'), encoding: 'base64' as const, executable }
+      })
+      digests.json = (await dan.publishSkill({ skillMd, files: listed })).version.digest
+      await mirror.add(name, folder, { kind: 'git', filters: { owners: ['gitti'] } })
+      await mirror.sync(name)
+      digests['git mirror'] = (await api.getSkill({ name: `gitti/${name}` })).digest
+      const data = ['--data', join(scratch, 'data')]
+      await skillsteadJson(['users', 'create', 'eve', ...data])
+      await skillsteadJson(['import', folder, '--owner', 'eve', ...data])
+      digests.import = (await skillsteadJson<{ digest: string }>(['show', `eve/${name}`, ...data])).digest
+      expect(digests).toEqual(Object.fromEntries(Object.keys(digests).map((way) => [way, wanted])))
+
+      // Ways out.
+      const skill = `ann/${name}`
+      const cloned = await openGit()
+      await cloned.run('clone', '--quiet', `${node.url}/git/${skill}.git`, 'clone')
+      const installed = join(scratch, 'installed')
+      await mkdir(installed)
+      await skillsteadJson(['install', skill, '--url', node.url], { cwd: installed })
+      const ask = async (address: string) => (await fetch(`${node.url}${address}`)).arrayBuffer()
+      const manifest = (await (await fetch(`${node.url}/v2/${skill}/manifests/latest`)).json()) as {
+        layers: [{ digest: string }]
+      }
+      const zip = await readArchive(new Uint8Array(await ask(`/api/v1/skills/${skill}/archive`)), 'zip')
+      const arrived = {
+        zip: [{ path: 'SKILL.md', bytes: zip.skillMd }, ...zip.files],
+        clone: await readFolder(join(cloned.folder, 'clone'), ['.git', '.gitattributes']),
+        install: await readFolder(join(installed, '.agents/skills', name)),
+        npm: await readTarball(await ask(`/npm/@ann/${name}/-/${name}-1.0.0.tgz`), ['package.json']),
+        oci: await readTarball(await ask(`/v2/${skill}/blobs/${manifest.layers[0].digest}`)),
+      }
+      for (const [way, found] of Object.entries(arrived)) expect(toVersionDigest(found), way).toBe(wanted)
     })
-    digests.json = (await dan.publishSkill({ skillMd, files: listed })).version.digest
-    await mirror.add(name, folder, { kind: 'git', filters: { owners: ['gitti'] } })
-    await mirror.sync(name)
-    digests['git mirror'] = (await api.getSkill({ name: `gitti/${name}` })).digest
-    const data = ['--data', join(scratch, 'data')]
-    await skillsteadJson(['users', 'create', 'eve', ...data])
-    await skillsteadJson(['import', folder, '--owner', 'eve', ...data])
-    digests.import = (await skillsteadJson<{ digest: string }>(['show', `eve/${name}`, ...data])).digest
-    expect(digests).toEqual(Object.fromEntries(Object.keys(digests).map((way) => [way, wanted])))
-
-    // Ways out.
-    const skill = `ann/${name}`
-    const cloned = await openGit()
-    await cloned.run('clone', '--quiet', `${node.url}/git/${skill}.git`, 'clone')
-    const installed = join(scratch, 'installed')
-    await mkdir(installed)
-    await skillsteadJson(['install', skill, '--url', node.url], { cwd: installed })
-    const ask = async (address: string) => (await fetch(`${node.url}${address}`)).arrayBuffer()
-    const manifest = (await (await fetch(`${node.url}/v2/${skill}/manifests/latest`)).json()) as {
-      layers: [{ digest: string }]
+    try {
+      await fc.assert(property, { numRuns: repetitions({ sampled: 4, whole: 40 }), endOnFailure: true })
+    } finally {
+      await mirror.close()
     }
-    const zip = await readArchive(new Uint8Array(await ask(`/api/v1/skills/${skill}/archive`)), 'zip')
-    const arrived = {
-      zip: [{ path: 'SKILL.md', bytes: zip.skillMd }, ...zip.files],
-      clone: await readFolder(join(cloned.folder, 'clone'), ['.git', '.gitattributes']),
-      install: await readFolder(join(installed, '.agents/skills', name)),
-      npm: await readTarball(await ask(`/npm/@ann/${name}/-/${name}-1.0.0.tgz`), ['package.json']),
-      oci: await readTarball(await ask(`/v2/${skill}/blobs/${manifest.layers[0].digest}`)),
-    }
-    for (const [way, found] of Object.entries(arrived)) expect(toVersionDigest(found), way).toBe(wanted)
-  })
-  try {
-    await fc.assert(property, { numRuns: repetitions({ sampled: 4, whole: 40 }), endOnFailure: true })
-  } finally {
-    await mirror.close()
-  }
-})
+  },
+)
 
 it('every way in reports file names in decomposed Unicode, and a SKILL.md that lost its executable mode', async () => {
   const { api, node, createUser, registry } = await startNode({ rates: 'off' })

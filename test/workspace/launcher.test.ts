@@ -141,32 +141,28 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(settings.split('\n')).toContain(`nodeVersion: ${devDependencies.node}`)
   })
 
-  it(
-    'reports a download that stalls with advice, and exits when npm gives it up',
-    { timeout: 120_000 },
-    async () => {
-      const registry = createServer(() => undefined).listen(0, '127.0.0.1')
-      await once(registry, 'listening')
-      onTestFinished(() => {
-        registry.closeAllConnections()
-        registry.close()
-      })
-      const { port } = registry.address() as AddressInfo
-      const variables = {
-        npm_config_registry: `http://127.0.0.1:${port}`,
-        npm_config_cache: await makeFolder(),
-        npm_config_fetch_timeout: '15000',
-        npm_config_fetch_retries: '0',
-      }
-      const { run } = await makeClone({ install: 'npm view node', variables })
-      const { code, stderr } = await run(['--version'])
-      expect(code).toBe(1)
-      expect(stderr).toMatch(
-        /^Still waiting for packages, or for Node itself, .* set HTTPS_PROXY, .* npm_config_registry\.$/m,
-      )
-      expect(stderr).toMatch(/^The packages could not be installed\. .* set HTTPS_PROXY/m)
-    },
-  )
+  it('reports a download that stalls with advice, and exits when npm gives it up', { timeout: 120_000 }, async () => {
+    const registry = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(registry, 'listening')
+    onTestFinished(() => {
+      registry.closeAllConnections()
+      registry.close()
+    })
+    const { port } = registry.address() as AddressInfo
+    const variables = {
+      npm_config_registry: `http://127.0.0.1:${port}`,
+      npm_config_cache: await makeFolder(),
+      npm_config_fetch_timeout: '15000',
+      npm_config_fetch_retries: '0',
+    }
+    const { run } = await makeClone({ install: 'npm view node', variables })
+    const { code, stderr } = await run(['--version'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^Still waiting for packages, or for Node itself, .* set HTTPS_PROXY, .* npm_config_registry\.$/m,
+    )
+    expect(stderr).toMatch(/^The packages could not be installed\. .* set HTTPS_PROXY/m)
+  })
 })
 
 it('a clone is built again after each change of a source, even if the clock was ahead at an earlier change', async () => {

@@ -21,7 +21,8 @@ export async function recordCompiled(recorder: string, scratch: string): Promise
   const ended = once(child, 'exit')
   try {
     const [line]: (Buffer | number | null)[] = await Promise.race([once(child.stdout, 'data'), ended])
-    if (!(line instanceof Buffer)) throw new Error(`The executable ended before it printed its address: its exit code was ${line}.`)
+    if (!(line instanceof Buffer))
+      throw new Error(`The executable ended before it printed its address: its exit code was ${line}.`)
     const { url }: { url: string } = JSON.parse(String(line))
     for (const path of firstRequests) await (await fetch(url + path)).arrayBuffer()
   } finally {

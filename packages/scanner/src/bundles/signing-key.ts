@@ -42,7 +42,10 @@ function parseSigningKey(text: string): { name: string; hash: string; privateKey
   const key = Buffer.concat([pkcs8Head, bytes.subarray(1)])
   const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
   const { hash } = parseVerifierKey(toVerifierKey(name, toPublic(privateKey)))
-  if (!text.trim().startsWith(`${prefix}${name}+${hash}+`)) throw new TypeError('The signing key was altered: its hash does not match its name and key. Pass it as it was created.')
+  if (!text.trim().startsWith(`${prefix}${name}+${hash}+`))
+    throw new TypeError(
+      'The signing key was altered: its hash does not match its name and key. Pass it as it was created.',
+    )
   return { name, hash, privateKey }
 }
 

@@ -26,7 +26,9 @@ export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill
     throw new TypeError(`The skill was loaded at level '${loaded.level}'. Load it again at level '${level}'.`)
   }
   if (loaded.truncated.length > 0) {
-    throw new TypeError(`The skill was truncated, so it lacks parts of lower levels. Load it again at level '${level}'.`)
+    throw new TypeError(
+      `The skill was truncated, so it lacks parts of lower levels. Load it again at level '${level}'.`,
+    )
   }
   const parts = Object.entries({ ...loaded, level, frontmatter: toNamed(loaded.frontmatter) })
   return Object.fromEntries(parts.filter(([part]) => hasPart(level, part))) as LoadedSkill
