@@ -121,11 +121,11 @@ function readAbsolute(text: string, lists: AccessLists): void {
 }
 
 /**
- * Files of the project or agent host that change their behaviour or contain secrets. `projectHint` begins with the dot
- * that all their names contain, so that few positions of a text are examined.
+ * Files that change how the project or agent host behaves, or that contain secrets. `projectHint` begins with the dot
+ * that the name of every such file contains, so that few positions of a text are examined.
  */
 const projectHint = regex`\.(env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|
-  (?<=(CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)`
+  (?<=(CLAUDE(\.local)?|AGENTS|GEMINI|SOUL|MEMORY)\.)md)`
 const project = regexWith(
   'g',
 )`(?<![\w/.*~-])(\./)?(?<path>(\.env(?!\.(example|sample|template|dist))(\.[a-z]{1,12})?|\.npmrc|
