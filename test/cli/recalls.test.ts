@@ -100,6 +100,16 @@ describe('`install`', () => {
     expect((await project.run('list')).stdout).not.toContain('recalled')
   })
 
+  it('lists a recalled version in skills.lock as recalled, even if its entry states the name of another skill', async () => {
+    const { install, project, recall } = await start()
+    await install('alice/tool')
+    await recall('2.x')
+    expect((await project.run('install')).code).toBe(1)
+    const file = join(project.folder, 'skills.lock')
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"version": "2', '"fullName": "a/b",\n$&'))
+    expect((await project.run('list')).stdout).toContain('alice/tool@2.0.0  .agents/skills/tool  recalled (2.x)')
+  })
+
   it('installs the skills in skills.lock that are not recalled', async () => {
     const { api, install, project, recall } = await start()
     await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.0.0' })

@@ -130,8 +130,9 @@ function showFolder({ skills, failed, waiting, dryRun }: Awaited<ReturnType<type
 async function publishContent(api: RegistryApi, given: Arguments, output: Output, packed: Content) {
   const { id, omitted = [], changed = [], ...content } = packed
   const metadata = withoutUndefined({
-    ...toRecord(['name', 'version', 'description', 'changelog'], (field) => textOption(given, field)),
+    ...toRecord(['name', 'version', 'description'], (field) => textOption(given, field)),
     visibility: textOption<Visibility>(given, 'visibility'),
+    changelog: textOption(given, 'changelog'),
     owner: textOption(given, 'organisation'),
   })
   const dryRun = flag(given, 'dry-run')
