@@ -77,11 +77,10 @@ describe('what a shell script uses', () => {
     expect(shell(text).files ?? []).toEqual(expected)
   })
 
-  it.each([
-    ...['.env', '.npmrc', '.pypirc', '.netrc', '.mcp.json', '.gitconfig', '.cursorrules', '.git/config', '.husky'],
-    ...['.github/workflows', '.vscode', '.cursor/rules', '.claude/settings.json', 'CLAUDE.md', 'CLAUDE.local.md'],
-    ...['AGENTS.md', 'GEMINI.md', 'SOUL.md', 'MEMORY.md'],
-  ])('accesses the project file %s in a text that names no other file', (path) => {
+  const projectFiles =
+    '.env .npmrc .pypirc .netrc .mcp.json .gitconfig .cursorrules .git/config .github/workflows .husky .vscode ' +
+    '.cursor/rules .claude/settings.json CLAUDE.md CLAUDE.local.md AGENTS.md GEMINI.md SOUL.md MEMORY.md'
+  it.each(projectFiles.split(' '))('accesses the project file %s in a text that names no other file', (path) => {
     const [file = 'none', ...others] = shell(`cat ${path}`).files ?? []
     expect([path.startsWith(file), others]).toEqual([true, []])
   })

@@ -1,6 +1,7 @@
 import { type MemberRole, type Right, rightsByRole, type Organisation, type SkillDetails } from '@skillstead/protocol'
 import { api, useData } from './api.ts'
 import { useMe } from './session.ts'
+import { choice } from './ui/form.tsx'
 
 /** The organisations that the signed-in user is a member of, by name; at most 100. */
 export const readOrganisations = () => api.listOrganisations({ limit: 100 })
@@ -49,12 +50,12 @@ export const toVisibilityOptions = (organisation: string | undefined): readonly 
 ]
 
 /** The fields of a publication for a chosen visibility; none for an empty choice. */
-export function toVisibilityFields(choice: string | undefined, organisation: string | undefined) {
-  const visibility = choice === 'organisation' ? 'internal' : visibilities.find((one) => one === choice)
-  if (!visibility) return {}
+export function toVisibilityFields(chosen: string | undefined, organisation: string | undefined) {
+  if (!chosen) return {}
+  const visibility = chosen === 'organisation' ? 'internal' : choice(visibilities, chosen)
   return {
     visibility,
-    ...(organisation && visibility === 'internal' && { organisation: choice === 'organisation' ? organisation : '' }),
+    ...(organisation && visibility === 'internal' && { organisation: chosen === 'organisation' ? organisation : '' }),
   }
 }
 

@@ -104,7 +104,9 @@ export async function updateOwn(
   const { numUpdatedRows } = await withUpstreams(trx)
     .updateTable('upstreams')
     .set({ lease: lease.id, ...changes })
-    .where((eb) => eb.and({ name: upstream.name, lease: lease.id, ...condition }))
+    .where('name', '=', upstream.name)
+    .where('lease', '=', lease.id)
+    .where((eb) => eb.and(condition))
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw toConflict(upstream.name)
 }

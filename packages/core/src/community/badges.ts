@@ -1,5 +1,4 @@
-import { keysOf } from '@skillstead/protocol'
-import type { Reputation } from '@skillstead/protocol'
+import { keysOf, type Reputation } from '@skillstead/protocol'
 import type { ProofMethod } from '../accounts/verification-form.ts'
 import { toQuiet } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

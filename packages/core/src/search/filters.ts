@@ -1,5 +1,4 @@
-import { entriesOf, keysOf } from '@skillstead/protocol'
-import type { SearchFilterName, SearchFilters } from '@skillstead/protocol'
+import { entriesOf, keysOf, type SearchFilterName, type SearchFilters } from '@skillstead/protocol'
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { Tables } from '../storage/tables.ts'

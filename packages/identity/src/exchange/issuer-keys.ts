@@ -1,5 +1,5 @@
 import type { OperatorContext } from '@skillstead/core/internal'
-import { isRegistryError, RegistryError, attempt, isRecord } from '@skillstead/protocol'
+import { isRegistryError, RegistryError, attempt, toFields } from '@skillstead/protocol'
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
 type KeyFinder = JWTVerifyGetKey
@@ -47,13 +47,14 @@ export class IssuerKeys {
   async #discover(issuer: string): Promise<KeyFinder> {
     const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
     const { status, bytes } = await this.#get(address)
-    const metadata: unknown = attempt(() => JSON.parse(Buffer.from(bytes).toString('utf8')))
-    if (status !== 200 || !isRecord(metadata))
+    const metadata: unknown = status === 200 ? attempt(() => JSON.parse(Buffer.from(bytes).toString('utf8'))) : null
+    if (typeof metadata !== 'object' || metadata === null)
       throw new RegistryError('upstream_failed', `${address} answered no metadata of an issuer (status ${status}).`)
+    const { issuer: described, jwks_uri: keysUri } = toFields(metadata)
     // Without this check, one issuer could provide the keys for tokens of another issuer.
-    if (metadata['issuer'] !== issuer)
+    if (described !== issuer)
       throw new RegistryError('forbidden', `${address} describes another issuer than ${issuer}.`)
-    const keys = URL.parse(String(metadata['jwks_uri']))
+    const keys = URL.parse(String(keysUri))
     if (!keys || (keys.protocol !== 'https:' && new URL(issuer).protocol === 'https:'))
       throw new RegistryError('forbidden', `${address} names no https address of its keys.`)
     const find = createRemoteJWKSet(keys, {

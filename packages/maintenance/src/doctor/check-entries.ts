@@ -112,7 +112,10 @@ async function readLogged({ read }: Database, subjects: readonly string[]): Prom
     .where('type', 'in', ['version', 'yank'])
     .orderBy('seq')
     .execute()
-  const logged = rows.map(({ entry, ...row }) => ({ ...row, data: JSON.parse(entry).data }))
+  const logged = rows.map(({ entry, ...row }) => {
+    const { data }: Pick<LoggedEntry, 'data'> = JSON.parse(entry)
+    return { ...row, data }
+  })
   return Map.groupBy(logged, ({ subject }) => subject)
 }
 

@@ -131,7 +131,7 @@ async function* unpackBundle(file: string): AsyncGenerator<Buffer> {
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {
-    for await (const chunk of unpacked) {
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       isEmpty = false
       yield chunk
     }

@@ -165,7 +165,7 @@ async function reopenWrite(trx: WriteTransaction, write: StoredWrite, more: { re
 /** Converts a write to its public form. */
 async function toOutboxWrite(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
-  const version = ('version' in payload ? payload.version : undefined) ?? null
+  const version = 'version' in payload ? (payload.version ?? null) : null
   const there = await findRemoteName(db, upstream, subject)
   const renamedTo = await findRename(db, upstream, subject)
   return {

@@ -31,7 +31,8 @@ export type Note = { readonly code: 'quarantined'; readonly message: string } | 
 export function openApi({ upstream, http, account, write }: Sending, part = ''): RegistryApi {
   const key = `skillstead-${write.id}-${write.payload.round ?? 0}${part}`
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const headers = { ...Object.fromEntries(new Headers(init.headers)), 'idempotency-key': key }
+    const headers = new Headers(init.headers)
+    headers.set('idempotency-key', key)
     const response = await http.within(responseBytesMax)(input, { ...init, headers })
     if (response.status > 399) await requireCode(upstream, response.clone())
     if (response.status < 300 || response.status > 399) return response

@@ -2,7 +2,17 @@ import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList, Shown, usePaged } from '../../ui/page.tsx'
 import { useState } from 'preact/hooks'
-import { Field, Form, Select, TextArea, useAction, type Fields, ConfirmButton, ActionButton } from '../../ui/form.tsx'
+import {
+  Field,
+  Form,
+  Select,
+  choice,
+  TextArea,
+  useAction,
+  type Fields,
+  ConfirmButton,
+  ActionButton,
+} from '../../ui/form.tsx'
 import { Notice, NameHeading, Badge, Time, toWords, Copyable, Figures } from '../../ui/parts.tsx'
 import { useRoute } from 'preact-iso'
 
@@ -51,8 +61,8 @@ function NewMirror() {
     api.addMirror({
       name: fields.name!,
       url: fields.url!,
-      kind: kinds.find(([kind]) => kind === fields.kind)?.[0] || undefined,
-      mode: modes.find(([mode]) => mode === fields.mode)?.[0],
+      kind: choice(kinds, fields.kind) || undefined,
+      mode: choice(modes, fields.mode),
       selected: fields.mode === 'selected' ? fields.selected?.split(/\s+/).filter(Boolean) : undefined,
       everySeconds: Number(fields.minutes) * 60,
       key: fields.key || undefined,
