@@ -154,7 +154,7 @@ describe('skillstead eval', () => {
       1,
       /'skillstead-no-such-agent' cannot be started \(ENOENT\)/,
     ],
-    ['with an open quote', ['--agent', "echo 'x"], 2, /--agent has a quote or backslash without an end: 'x/],
+    ['with an open quote', ['--agent', "echo 'x"], 2, /--agent has an open quote, or ends with a backslash: 'x/],
     ['with an empty agent', ['--agent', ' '], 2, /--agent names no command/],
     ['with no runs', ['--agent', 'true', '--runs', '0'], 2, /'0' is not a number of runs/],
     ['with a time limit of a day', ['--agent', 'true', '--timeout', '86400'], 2, /time limit in seconds/],

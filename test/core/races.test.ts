@@ -229,7 +229,7 @@ describeMatrix('the source of a fork', (open) => {
   })
 })
 
-describeMatrix('lists and limits', (open) => {
+describeMatrix('lists and look-ups', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {

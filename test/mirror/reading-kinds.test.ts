@@ -34,7 +34,7 @@ describeInTurn('requests for skills of an upstream without a log', (open) => {
     expect(await readCode(test, 'ann/tea'), 'a limit of requests is a failure too').toBe('upstream_failed')
   })
 
-  it('confirm only the requested skill, and do not postpone the scheduled sync', async () => {
+  it('update the freshness of the requested skill only, and do not postpone the scheduled sync', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf')

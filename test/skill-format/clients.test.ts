@@ -29,7 +29,7 @@ describe('the advice about keys outside the open format', () => {
   })
 
   it.each(['author: me', 'x-team: 7', 'version: 1.2.3', 'category: writing', 'tags: a, b'])(
-    'moves a key that no client needs at the top level: %s',
+    'recommends moving a key below metadata if no client reads it at the top level: %s',
     (line) => {
       const [message] = adviceOf(doc(...sound, line))
       expect(message).toContain("Move it below 'metadata'.")

@@ -154,7 +154,7 @@ describe('imports', () => {
     expect(findFileCycles(listWithin(name))).toEqual([])
   })
 
-  it('are in folders of 3 to 30 files', () => {
+  it('stand in folders that have 3 to 30 files each', () => {
     const files = globSync('*/src/**/*.{ts,tsx}', { cwd: root })
     const sizes = [...Map.groupBy(files, dirname)].map(([folder, all]) => [folder, all.length] as const)
     expect(sizes.length).toBeGreaterThan(50)

@@ -15,7 +15,7 @@ export function splitCommand(command: string, option: string): readonly [string,
     const at = part.lastIndex
     const found = part.exec(command)
     if (!found)
-      throw new UsageError(`--${option} has a quote or backslash without an end: ${command.slice(at, at + 40)}`)
+      throw new UsageError(`--${option} has an open quote, or ends with a backslash: ${command.slice(at, at + 40)}`)
     const [, single, double, escaped, plain] = found
     const text = single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? escaped ?? plain
     if (text !== undefined) word = (word ?? '') + text

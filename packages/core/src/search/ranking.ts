@@ -107,8 +107,8 @@ export class Ranking {
   }
 
   /**
-   * Returns the matches by short texts and by need that pass the filter, and sets their keys. The best score by need is
-   * the best score of all visible skills, before the filter: a filter only removes matches.
+   * Returns the matches by short texts and by need that pass the filter, and sets their keys. Matches by need are compared
+   * with the best score of all visible skills, before the filter, so that a filter only removes matches.
    */
   rank({ groups, named, need }: Found, passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     this.#rankNamed(named, groups)

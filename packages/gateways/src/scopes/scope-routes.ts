@@ -78,8 +78,8 @@ export async function answerList(
 }
 
 /**
- * Answers with a file of a scope, and charges its bytes. Counts a download, unless the caller already has the file,
- * only checks for updates, or read a list of several skills within the last minute.
+ * Answers with a file of a scope, and charges its bytes to the download allowance of the caller's address. Counts a
+ * download, unless the caller already has the file, only checks for updates, or just read a list of several skills.
  */
 export async function answerFile(
   host: GatewayHost,
@@ -100,8 +100,8 @@ export async function answerFile(
 }
 
 /**
- * Reads the bytes of an artifact. Meanwhile its size counts as memory of a request body; afterwards the connection
- * limits apply.
+ * Reads the bytes of an artifact. During the read they count towards the memory limit of request bodies; while they are
+ * sent, only the limits of connections apply.
  */
 function readScopeArtifact(
   host: GatewayHost,

@@ -24,7 +24,7 @@ export interface Value {
   readonly method?: string
   /** Whether the value is a class, whose fields are its methods. */
   readonly isClass?: true
-  /** The facts that the value comes from. */
+  /** The facts about the code that produced the value, such as the read of a secret. */
   readonly facts: readonly CodeFact[]
   /** The operations that computed the text from literals. */
   readonly made: readonly string[]

@@ -35,7 +35,8 @@ export function readTraits(pattern: Pattern): PatternTraits {
   const derived = view === 'raw' ? [] : needs
   const hasAnchor = ({ texts }: Need) => texts.every((text) => anchors.some((anchor) => text.includes(anchor)))
   const used = derived.some(hasAnchor) ? derived : [...given, ...derived].slice(0, needsMax)
-  if (used.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
+  if (used.length === 0)
+    throw new TypeError(`The pattern ${source} needs anchors: literal texts, one of which every match contains.`)
   return { needs: used, ahead: Math.min(lookCharactersMax, Math.max(1, ...all.map(({ ahead }) => ahead))) }
 }
 
