@@ -78,7 +78,7 @@ describe('skillstead blobs move', () => {
       [await run([]), 1, 'Pass it with --blobs'],
       [await run(['--blobs', 'skills']), 1, 'This is not the URL of a bucket. Use the form s3://BUCKET'],
       [await run(['--blobs', 's3://skills/../x']), 1, 'This is not the URL of a bucket. Use the form s3://BUCKET'],
-      [await run(['--blobs-endpoint', 'http://127.0.0.1:1']), 2, 'Pass --blobs with --blobs-endpoint.'],
+      [await run(['--blobs-endpoint', 'http://127.0.0.1:1']), 2, '--blobs-endpoint needs --blobs. Pass both.'],
       [
         await run(['--blobs', 's3://skills', '--blobs-endpoint', 'minio:9000']),
         2,

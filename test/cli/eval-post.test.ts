@@ -131,7 +131,7 @@ describe('skillstead eval --post', () => {
     await api.createEvaluation({ name: 'alice/answers', version: '1.0.0', ...later })
     const { code, stderr } = await skill.evaluate(['--agent', agent, '--runs', '2', ...place])
     expect(stderr).toMatch(
-      /The result was not posted, but is in .*answers-workspace\/\w{16}: Your result of .* is as late or later\./,
+      /The result was not posted, but is in .*answers-workspace\/\w{16}: You already posted a result of .* for this version\./,
     )
     expect(code).toBe(1)
   })

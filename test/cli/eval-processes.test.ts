@@ -166,7 +166,7 @@ describe('an interruption of an evaluation', () => {
       const [code] = await once(child, 'exit')
       expect({ code, said }).toEqual({
         code: 1,
-        said: expect.stringContaining('Interrupted after 2 of 6 runs. The same command continues.'),
+        said: expect.stringContaining('Interrupted after 2 of 6 runs. Run the same command again to continue.'),
       })
       await untilDead(pids)
     },

@@ -163,7 +163,7 @@ describe('skillstead eval', () => {
       'with a result for an invalid model',
       ['--agent', 'true', '--model', 'a  b', '--post', 'alice/answers@1.0.0'],
       2,
-      /'a b' is not a name of a model/,
+      /'a b' is not a valid model name/,
     ],
     ['with a result without a model', ['--agent', 'true', '--post', 'alice/answers@1.0.0'], 2, /Pass --model/],
   ])('fails with an error message if it runs %s', async (_, args, code, message) => {

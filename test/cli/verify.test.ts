@@ -110,7 +110,7 @@ describe('verification from the command line', () => {
       const stranger = createNoteSigner('node.example')
       const bad = await skillstead(['verify', 'tidy-csv', '--url', server.url, '--key', stranger.vkey], { env: fresh })
       expect(bad.code).toBe(1)
-      expect(bad.stdout).toContain(`which is not given: ${stranger.id}.`)
+      expect(bad.stdout).toContain(`which is not among the given keys: ${stranger.id}.`)
       await expect(readFile(join(folder, 'fresh', 'skillstead', 'known-keys.json'))).rejects.toThrow('ENOENT')
     })
 

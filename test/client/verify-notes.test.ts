@@ -64,7 +64,7 @@ describe('a checkpoint', () => {
       'taken',
       'taken',
       'taken',
-      expect.stringContaining(`is by the key ${node.id}, ${other.id}, which is not given: ${stranger.id}.`),
+      expect.stringContaining(`is by the key ${node.id}, ${other.id}, which is not among the given keys: ${stranger.id}.`),
     ])
   })
 
@@ -75,7 +75,9 @@ describe('a checkpoint', () => {
   })
 
   it('is rejected if no trusted key is given, or if the name of the key differs from the name of the log', () => {
-    expect(outcomeOf(node.note(text), [])).toContain(`is by the key ${node.id}, which is not given: none.`)
+    expect(outcomeOf(node.note(text), [])).toContain(
+      `is by the key ${node.id}, which is not among the given keys: none.`,
+    )
     expect(outcomeOf(stranger.note(text), [stranger.vkey])).toBe(
       `The checkpoint is of the log of node.example, but it is signed by the key ${stranger.id}.`,
     )
@@ -106,7 +108,7 @@ describe('a checkpoint', () => {
     expect(verifyCheckpoint(node.note(text), [node.vkey]).signedAt).toBeUndefined()
     const both = `${text}\n${node.sign(text)}${other.sign(text)}${node.cosign(text, 60)}${other.cosign(text, 120)}`
     expect(verifyCheckpoint(both, [node.vkey, other.vkey]).signedAt).toBe(120_000)
-    expect(outcomeOf(`${text}\n${node.cosign(text, 60)}`, [node.vkey])).toContain('which is not given')
+    expect(outcomeOf(`${text}\n${node.cosign(text, 60)}`, [node.vkey])).toContain('which is not among the given keys')
   })
 
   it.each([
@@ -114,7 +116,7 @@ describe('a checkpoint', () => {
     ['beyond what is counted exactly', node.cosign(text, 2n ** 63n)],
     ['that was altered', node.cosign(text, 60).replace('AAAAAAAA', 'AAAAAAAB')],
   ])('is rejected with a signed time %s', (_, line) => {
-    expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('The signed time of the checkpoint')
+    expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('does not match the checkpoint and its time')
   })
 
   it('endorses those keys that are listed in its text for its log and that have signed it', () => {
@@ -125,7 +127,9 @@ describe('a checkpoint', () => {
     expect(endorsed(body, node.sign(body), other.sign(body), stranger.sign(body))).toEqual([other.vkey, node.vkey])
     expect(endorsed(body, node.sign(body)), 'one that did not sign').toEqual([node.vkey])
     expect(endorsed(body, node.sign(body), other.sign(text)), 'one that signed another').toEqual([node.vkey])
-    expect(outcomeOf(`${body}\n${other.sign(body)}`, [node.vkey]), 'by itself').toContain('which is not given')
+    expect(outcomeOf(`${body}\n${other.sign(body)}`, [node.vkey]), 'by itself').toContain(
+      'which is not among the given keys',
+    )
   })
 
   it('with two signatures by the same key has one signer', () => {

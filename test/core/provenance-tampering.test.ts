@@ -133,8 +133,8 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
       }),
     },
     [
-      /^signature: The signature of the record is by the key node\.example\+[0-9a-f]{8}, which is not given: node\.ex/,
-      /^checkpoint: The signature of the checkpoint is by the key node\.example\+[0-9a-f]{8}, which is not given: node/,
+      /^signature: The signature of the record is by the key node\.example\+[0-9a-f]{8}, which is not among the given keys: node\.ex/,
+      /^checkpoint: The signature of the checkpoint is by the key node\.example\+[0-9a-f]{8}, which is not among the given keys: node/,
     ],
   ],
 ]

@@ -247,10 +247,13 @@ describeApi('provenance', (open, { transport }) => {
       expect([isGood(after, first), isGood(after, second), isGood(old, first)]).toEqual([false, true, true])
       const { problems } = verifyProvenance(after, { keys: [first] })
       expect(problems.map(({ part, message }) => [part, message])).toEqual([
-        ['signature', `The signature of the record is by the key ${idOf(second)}, which is not given: ${idOf(first)}.`],
+        [
+          'signature',
+          `The signature of the record is by the key ${idOf(second)}, which is not among the given keys: ${idOf(first)}.`,
+        ],
         [
           'checkpoint',
-          `The signature of the checkpoint is by the key ${idOf(second)}, which is not given: ${idOf(first)}.`,
+          `The signature of the checkpoint is by the key ${idOf(second)}, which is not among the given keys: ${idOf(first)}.`,
         ],
       ])
     })

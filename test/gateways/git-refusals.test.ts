@@ -149,7 +149,7 @@ describe('access to a repository', () => {
     expect(asked).toEqual({
       status: 401,
       text:
-        'There is no such public repository. For others, sign in.\n' +
+        'There is no such public repository. To read a private one, sign in.\n' +
         'Any user name; the password is an API key or the token of a share link.\n',
       asks: 'Basic realm="Skillstead", charset="UTF-8"',
       type: 'text/plain; charset=utf-8',

@@ -19,7 +19,7 @@ describeInTurn('the import of bundles from different sources', (open) => {
     await impostor.publish('evil')
     const { registry, api } = await openAway()
     const pinned = await refusalOf(importBundle(registry, await bundleOf(impostor), { keys: [origin.key] }))
-    expect(pinned.message).toMatch(/^The signature of the bundle is by the key .*, which is not given/)
+    expect(pinned.message).toMatch(/^The signature of the bundle is by the key .*, which is not among the given keys/)
     expect(await createMirror(registry).list()).toEqual([])
     expect(await importBundle(registry, await bundleOf(origin), { keys: [origin.key] })).toMatchObject({
       isFirstUse: false,

@@ -75,7 +75,7 @@ describeInTurn('a bundle', (open) => {
     expect(await verifyBundle(file)).toMatchObject({ isTrusted: false })
     const { message } = await refusalOf(verifyBundle(file, { keys: [other.key] }))
     expect(message).toMatch(
-      /^The signature of the bundle is by the key origin\.example\+[0-9a-f]{8}, which is not given: .* --key\.$/,
+      /^The signature of the bundle is by the key origin\.example\+[0-9a-f]{8}, which is not among the given keys: .* --key\.$/,
     )
   })
 

@@ -115,7 +115,7 @@ describe('a bundle of rules', () => {
   it('is refused if another key signed it, or if it was altered', async () => {
     const note = await makeBundle()
     await expect(verifyBundle(note, [stranger.verifierKey])).rejects.toThrow(
-      /signature of the bundle of rules is by the key rules\.example\.com\+\w+, which is not given: stranger/,
+      /signature of the bundle of rules is by the key rules\.example\.com\+\w+, which is not among the given keys: stranger/,
     )
     await expect(verifyBundle(note.replace('Quokkas are', 'Quokkas were'), keys)).rejects.toThrow(/does not match/)
     await expect(verifyBundle(note.split('\n\n')[0]!, keys)).rejects.toThrow('no signature below the bundle of rules')

@@ -52,7 +52,7 @@ export async function postToNode<Answer>(path: `/${string}`, body: object): Prom
 /** Reads a text of the node outside of its API. Throws RegistryError. */
 export async function readFromNode(path: `/${string}`, init?: RequestInit): Promise<string> {
   const response = await fetchAsPage(nodePath + path, init).catch(() => {
-    throw new RegistryError('upstream_failed', 'The server cannot be reached.')
+    throw new RegistryError('upstream_failed', 'The server cannot be reached. Check your connection.')
   })
   const text = await response.text()
   if (response.ok) return text

@@ -52,6 +52,6 @@ export function isOfferedVersion({
 
 function getParts(version: string): VersionParts {
   const parts = parseVersion(version)
-  if (!parts) throw new TypeError(`'${version}' is not a three-part version.`)
+  if (!parts) throw new TypeError(`'${version}' is not a version. Use three numbers such as 1.2.3.`)
   return parts
 }

@@ -171,7 +171,7 @@ function decodeGatewaySegment(segment: string): string {
     const text = decodeURIComponent(segment)
     if (!text.includes('\0')) return text
   } catch (cause) {
-    throw new RegistryError('invalid_request', 'The address of the request is malformed.', { cause })
+    throw new RegistryError('invalid_request', 'The URL of the request is malformed.', { cause })
   }
-  throw new RegistryError('invalid_request', 'The address of the request must not contain NUL characters.')
+  throw new RegistryError('invalid_request', 'The URL of the request must not contain NUL characters.')
 }

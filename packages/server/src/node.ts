@@ -203,7 +203,7 @@ function isForBrowsers(call: Call): boolean {
 }
 
 function throwMalformed(): never {
-  throw new RegistryError('invalid_request', 'The address of the request is malformed.')
+  throw new RegistryError('invalid_request', 'The URL of the request is malformed.')
 }
 
 /** Data for administrators about the node that serves their registry. */

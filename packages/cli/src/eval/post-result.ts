@@ -42,7 +42,7 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   // Nodes check the name of the model in the same way, but only after the agents ran.
   if (!v.is(ProgramName, model))
     throw new UsageError(
-      `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
+      `'${toOneLine(model)}' is not a valid model name. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
     )
   const node = findNode(given)
   if (!node || (node.apiKey === undefined && !isCiJob(given.io.env)))
@@ -90,14 +90,14 @@ export async function postResult(
 ): Promise<void> {
   const { withSkill, withoutSkill, isSpoilt, runs, cases, skill, runner, model, ranAt } = report
   if (withSkill.runs === 0)
-    throw new Error('The result was not posted: no case has runs that could be counted on both sides.')
+    throw new Error('The result was not posted: no case has a counted run with the skill and one without it.')
   if (withSkill.broken + withoutSkill.broken > spoiltShareMax * runs.length)
     throw new Error(
-      'The result was not posted: more than 5 % of the runs of the agent failed. The same command repeats them.',
+      'The result was not posted: more than 5 % of the runs of the agent failed. Run the same command again to repeat them.',
     )
   if (isSpoilt)
     throw new Error(
-      `The result was not posted: more than 5 % of the runs could not be judged. Correct that, delete ${report.folder}, and repeat the command.`,
+      `The result was not posted: more than 5 % of the runs could not be judged. Fix the cause that the report states, delete ${report.folder}, and run the command again.`,
     )
   const { digest } = skill
   const result: EvaluationResult = {

@@ -67,7 +67,7 @@ export async function runCases(
       brokenInRow = isBroken(record) ? brokenInRow + 1 : 0
       if (brokenInRow >= brokenMax)
         throw new Error(
-          `Stopped after ${brokenMax} failed runs in a row. The last: ${toOneLine(record.checks[0]!.evidence).slice(0, 200)}. Check the command of the agent and its login; the same command repeats failed runs and continues.`,
+          `Stopped after ${brokenMax} failed runs in a row. The last: ${toOneLine(record.checks[0]!.evidence).slice(0, 200)}. Check the command of the agent and its login. Then run the same command again: it repeats the failed runs and continues.`,
         )
     }
   }

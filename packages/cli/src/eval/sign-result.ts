@@ -21,7 +21,7 @@ export function signText(given: Arguments, file: string, { text, namespace }: { 
 
 function runSshKeygen({ io }: Arguments, args: readonly string[], input = ''): string {
   const { error, status, stdout, stderr } = spawnSync('ssh-keygen', args, { input, env: io.env, encoding: 'utf8' })
-  if (error) throw new Error('ssh-keygen cannot be started, which signs results. Install OpenSSH.', { cause: error })
+  if (error) throw new Error('ssh-keygen, which signs results, cannot be started. Install OpenSSH.', { cause: error })
   if (status !== 0) throw new Error(`ssh-keygen failed: ${toOneLine(stderr.trim() || `exit code ${status}`)}`)
   return stdout
 }

@@ -85,7 +85,8 @@ function readOfferedDigest(skill: SkillDetails, version: string): string {
   const listed = skill.versions.find((one) => one.version === version)
   if (listed && listed.digest !== skill.digest)
     throw new Error(
-      `The registry returned two different digests for ${skill.fullName}@${version}. Nothing was changed.`,
+      `The registry returned two different digests for ${skill.fullName}@${version}. Nothing was changed. ` +
+        'Report this to the operator of the registry.',
     )
   return skill.digest!
 }

@@ -110,7 +110,7 @@ function refuseOutside(asked: readonly Item[], constraints: readonly Constraint[
     const broken = constraints.find((one) => one.name === fullName && !isWithin(version, [one]))
     if (!broken) continue
     throw new Error(
-      `${broken.by} is installed and requires ${fullName} ${broken.range}, which ${version} is not. Nothing was changed. ` +
+      `${broken.by} is installed and requires ${fullName} ${broken.range}, which excludes ${version}. Nothing was changed. ` +
         `Install another version, update ${broken.by}, or pass --no-deps.`,
     )
   }
@@ -220,7 +220,10 @@ function refuseOtherContent(items: readonly Item[], { skills }: Resolution): voi
   for (const { fullName, version, digest } of items) {
     const resolved = skills.find((one) => one.fullName === fullName && one.version === version)
     if (resolved && resolved.digest !== digest)
-      throw new Error(`The registry returned two different digests for ${fullName}@${version}. Nothing was changed.`)
+      throw new Error(
+        `The registry returned two different digests for ${fullName}@${version}. Nothing was changed. ` +
+          'Report this to the operator of the registry.',
+      )
   }
 }
 

@@ -149,7 +149,8 @@ export function toPinnedKey(given: string | undefined): string | undefined {
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key
   throw new UsageError(
-    `'${given}' contains ${others.length + 1} keys. Pin only one key; the log announces the next one.`,
+    `'${given}' contains ${others.length + 1} keys. Pass only the current key: if it changes later, the signed log ` +
+      'announces the new one.',
   )
 }
 

@@ -25,7 +25,7 @@ export function toBlobs(given: Arguments): RegistryOptions['blobs'] {
   const url = textOption(given, 'blobs')
   if (url === undefined) {
     if (textOption(given, 'blobs-endpoint') === undefined) return undefined
-    throw new UsageError('Pass --blobs with --blobs-endpoint.')
+    throw new UsageError('--blobs-endpoint needs --blobs. Pass both.')
   }
   const { env } = given.io
   const variable = (...names: string[]) =>

@@ -41,7 +41,7 @@ async function findToken(env: Io['env'], audience: string): Promise<string | und
   url.searchParams.set('audience', audience)
   const { status, body } = await requestJson(url, { headers: { authorization: `Bearer ${secret}` } })
   if (typeof body['value'] === 'string') return body['value']
-  throw new Error(`GitHub gave no token for this job (status ${status}). Give it the permission id-token: write.`)
+  throw new Error(`GitHub gave no token for this job (status ${status}). Give the job the permission id-token: write.`)
 }
 
 async function exchange(address: string, token: string, owner: string): Promise<string> {

@@ -26,7 +26,7 @@ export function toSecondOpinion(given: Arguments): RegistryOptions['secondOpinio
   if (url === undefined) {
     const clears = flag(given, 'second-opinion-clears') || undefined
     if ([file, timeoutMs, dailyMax, scores, clears].every((one) => one === undefined)) return undefined
-    throw new UsageError('Pass --second-opinion-url with the other options of the second opinion.')
+    throw new UsageError('--second-opinion-url is missing: the other options of the second opinion need it.')
   }
   if (!isHttpUrl(url))
     throw new UsageError(`'${toOneLine(url)}' is not an HTTP URL. Use http:// or https://, without credentials.`)

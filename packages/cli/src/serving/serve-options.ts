@@ -208,7 +208,7 @@ function toGateways(given: string | undefined): readonly GatewayName[] | undefin
   return names.map((name) => {
     const known = gatewayNames.find((one) => one === name)
     if (known) return known
-    throw new UsageError(`'${toOneLine(name)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
+    throw new UsageError(`'${toOneLine(name)}' is not a gateway. Use a list of ${gatewayNames.join(', ')}, or none.`)
   })
 }
 

@@ -26,7 +26,7 @@ export function createHandling(seen: Seen): (event: WebhookEvent, handle: Webhoo
       await releaseClaim(event.id).catch((cause) => {
         throw new AggregateError(
           [error, cause],
-          'The handler failed, and the claim on its event could not be released.',
+          'The handler failed, and the event could not be released for another attempt.',
           {
             cause: error,
           },

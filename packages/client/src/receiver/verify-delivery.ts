@@ -47,7 +47,8 @@ function requireRecent({ now, toleranceSeconds }: Omit<Rules, 'keys'>, timestamp
   const ageSeconds = Math.floor(now) - Number(timestamp)
   // Reject all deliveries if the clock returns NaN.
   if (!(ageSeconds <= toleranceSeconds)) throw new WebhookError('too_old', 'The delivery was signed too long ago.')
-  if (!(ageSeconds >= -toleranceSeconds)) throw new WebhookError('too_new', 'The delivery was signed in the future.')
+  if (!(ageSeconds >= -toleranceSeconds))
+    throw new WebhookError('too_new', 'The delivery was signed in the future. Check the clock of this machine.')
 }
 
 /**

@@ -112,7 +112,7 @@ function readSignedTime(note: SignedNote, keys: readonly string[]): number | und
     const seconds = readSeconds(bytes)
     const message = utf8ToBytes(`cosignature/v1\ntime ${seconds}\n${note.text}`)
     if (seconds === undefined || !isSignature(bytes.subarray(timeBytes), message, key.publicKey)) {
-      const sentence = `The signed time of the checkpoint by the key of ${name} does not match: one of them was altered.`
+      const sentence = `The signature by the key of ${name} does not match the checkpoint and its time: one of them was altered.`
       throw new VerificationError('checkpoint', sentence)
     }
     latest = Math.max(latest ?? 0, seconds * 1000)

@@ -57,14 +57,17 @@ export function verifySignatures(
     const key = known.find((one) => one.name === name && one.hash === hash)
     if (!key) continue
     if (!isSignature(signature, message, key.publicKey)) {
-      const sentence = `The signature of ${what} by the key ${name}+${hash} does not match: one of them was altered.`
+      const sentence = `The signature of ${what} by the key ${name}+${hash} does not match its text: one of them was altered.`
       throw new VerificationError(part, sentence)
     }
     if (!signers.some((one) => one.name === name && one.hash === hash)) signers.push({ name, hash })
   }
   if (signers.length > 0) return signers
   const [signed, given] = [listKeys(lines), listKeys(known) || 'none']
-  throw new VerificationError(part, `The signature of ${what} is by the key ${signed}, which is not given: ${given}.`)
+  throw new VerificationError(
+    part,
+    `The signature of ${what} is by the key ${signed}, which is not among the given keys: ${given}.`,
+  )
 }
 
 /** Parses the signature lines of a note; undefined if a line is invalid or there are too many lines. */

@@ -30,7 +30,10 @@ export function parseVerifierKey(text: string): VerifierKey {
     throw new VerificationError('key', `The key ${name}+${hash} is not an Ed25519 key.`)
   const actual = toKeyHash(name, bytes)
   if (actual !== hash)
-    throw new VerificationError('key', `The key of ${name} has the hash ${actual}, not ${hash}: it was altered.`)
+    throw new VerificationError(
+      'key',
+      `The key of ${name} has the hash ${actual}, not ${hash}: it was altered. Copy it again.`,
+    )
   return { name, hash, publicKey: bytes.subarray(1) }
 }
 

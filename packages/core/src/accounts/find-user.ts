@@ -27,7 +27,7 @@ export async function getPerson(context: StorageContext, username: string): Prom
 export async function getClaimedPerson(context: StorageContext, username: string): Promise<UserRow> {
   const user = await getPerson(context, username)
   if (user.claimed) return user
-  throw new RegistryError('conflict', `No user has claimed the name ${user.username} yet.`)
+  throw new RegistryError('conflict', `${user.username} is the name of an imported author, not of a user. Name a user.`)
 }
 
 /**

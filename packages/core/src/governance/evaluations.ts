@@ -50,7 +50,7 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
   const version = await getVersion(context, found, input.version)
   const { name: _name, version: _version, digest, ...given } = input
   if (digest !== version.digest) {
-    const detail = `${found.full_name}@${version.version} has the digest ${version.digest}. Evaluate this version.`
+    const detail = `The result is of other content: ${found.full_name}@${version.version} has the digest ${version.digest}. Evaluate this version.`
     throw new RegistryError('conflict', detail)
   }
   if (!hasRunOfEachCase(given)) throw invalidField('cases', 'must not be more than the runs on each side')
@@ -74,7 +74,7 @@ export const createEvaluation: Operation<'createEvaluation', GovernanceContext> 
     if (before?.withdrawn === 0 && isDeepStrictEqual({ ...before, ...columns }, before))
       return { status: 200, body: toEvaluation(before, version) }
     if (before && before.ran_at >= ranAt) {
-      const detail = `Your result of ${toTimestamp(before.ran_at)} for this version is as late or later. Post one of a later run.`
+      const detail = `You already posted a result of ${toTimestamp(before.ran_at)} for this version. Post one of a later run.`
       throw new RegistryError('conflict', detail)
     }
     const row: EvaluationRow = {

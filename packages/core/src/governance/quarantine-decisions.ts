@@ -49,7 +49,10 @@ export const releaseQuarantined: Operation<'releaseQuarantined', CatalogueContex
     async decide(trx) {
       const { row: now } = await getQuarantined(trx, id, caller)
       if (now.reason === 'approval')
-        throw new RegistryError('conflict', `${now.full_name}@${now.version} waits for its reviewers.`)
+        throw new RegistryError(
+          'conflict',
+          `${now.full_name}@${now.version} needs the approval of its reviewers. Only they can publish it.`,
+        )
       return { row: now, isAccepted: true }
     },
   })

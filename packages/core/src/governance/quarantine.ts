@@ -99,7 +99,8 @@ export const deleteQuarantined: Operation<'deleteQuarantined', StorageContext> =
     const { row, isAuthor, mayReview } = await getQuarantined(trx, id, caller)
     const mayRefuse = row.reason === 'approval' ? mayReview : isAdministrator(caller)
     if (isAuthor) requireScope(requireUser(caller), 'publish')
-    else if (!mayRefuse) throw new RegistryError('forbidden', 'Only its author and those who decide may remove it.')
+    else if (!mayRefuse)
+      throw new RegistryError('forbidden', 'Only the author of this version and those who review it may delete it.')
     await removeQuarantined(trx, id)
     await recordAudit(trx, {
       caller,

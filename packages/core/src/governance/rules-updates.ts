@@ -125,7 +125,7 @@ async function installBundle(
       )
     if (bundle.release === release && bundle.id !== id)
       throw refuseBundle(
-        `The bundle of rules at ${source} differs from the installed one, but has the same release ${release}.`,
+        `The bundle of rules at ${source} differs from the installed one, but has the same release ${release}. Its author has to raise the release.`,
       )
   }
   const stored = { source, keys, bundle, checkedAt: at, error: null }

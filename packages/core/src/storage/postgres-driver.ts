@@ -135,7 +135,7 @@ class PostgresConnection implements DatabaseConnection {
 
   // oxlint-disable-next-line require-yield -- the interface of Kysely requires the method
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new TypeError('Rows of PostgreSQL are read with a cursor.')
+    throw new TypeError('This driver does not stream rows. Read them with a cursor.')
   }
 
   async begin({ isolationLevel, accessMode }: TransactionSettings): Promise<void> {

@@ -251,7 +251,7 @@ async function findRepository(parts: Parts, call: GatewayCall, address: Address)
   } catch (error) {
     if (!isRegistryError(error, 'not_found')) throw error
     if (call.caller.kind === 'guest' && call.caller.sharedSkillId === undefined) {
-      throw new RegistryError('unauthorized', 'There is no such public repository. For others, sign in.', {
+      throw new RegistryError('unauthorized', 'There is no such public repository. To read a private one, sign in.', {
         cause: error,
       })
     }

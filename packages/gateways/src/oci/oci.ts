@@ -56,7 +56,7 @@ function refuseOciPush(): never {
 }
 
 function refuseOther(): never {
-  throw new OciError('UNSUPPORTED', 'not_found', 'This registry has manifests, blobs and tags of OWNER/SKILL.')
+  throw new OciError('UNSUPPORTED', 'not_found', 'This registry serves only manifests, blobs and tags of OWNER/SKILL.')
 }
 
 /**

@@ -49,14 +49,17 @@ export class IssuerKeys {
     const { status, bytes } = await this.#get(address)
     const metadata: unknown = status === 200 ? attempt(() => JSON.parse(Buffer.from(bytes).toString('utf8'))) : null
     if (typeof metadata !== 'object' || metadata === null)
-      throw new RegistryError('upstream_failed', `${address} answered no metadata of an issuer (status ${status}).`)
+      throw new RegistryError(
+        'upstream_failed',
+        `${address} did not return the metadata of an issuer (status ${status}).`,
+      )
     const { issuer: described, jwks_uri: keysUri } = toFields(metadata)
     // Without this check, one issuer could provide the keys for tokens of another issuer.
     if (described !== issuer)
       throw new RegistryError('forbidden', `${address} describes another issuer than ${issuer}.`)
     const keys = URL.parse(String(keysUri))
     if (!keys || (keys.protocol !== 'https:' && new URL(issuer).protocol === 'https:'))
-      throw new RegistryError('forbidden', `${address} names no https address of its keys.`)
+      throw new RegistryError('forbidden', `${address} has no https URL of the keys in jwks_uri.`)
     const find = createRemoteJWKSet(keys, {
       cacheMaxAge: cacheMs,
       cooldownDuration: cooldownMs,

@@ -34,7 +34,7 @@ export async function verifyToken(
   if (!(await isTrustedIssuer(context, issuer)))
     throw new RegistryError(
       'forbidden',
-      `No skill trusts tokens of ${toVisibleText(issuer)}. Its owner can add them with \`skillstead trust add\`.`,
+      `No skill trusts tokens of ${toVisibleText(issuer)}. The owner of a skill can trust them: \`skillstead trust add\`.`,
     )
   try {
     const { payload } = await jwtVerify(token, await keys.find(issuer), {

@@ -155,7 +155,7 @@ export async function* readInOrder(
     const contents = await readContents(context, digests)
     for (const digest of digests) {
       const bytes = lists.get(digest) ?? contents.get(digest)
-      if (!bytes) throw new Error(`The blob ${digest} is missing from the storage.`)
+      if (!bytes) throw new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
       yield { digest, bytes }
     }
   }

@@ -29,7 +29,7 @@ export async function checkRules(document: RulesDocument): Promise<void> {
   const characters = [...searched].reduce((sum, { length }) => sum + length, 0)
   if (characters > bundleLimits.searchedCharactersMax)
     throw new TypeError(
-      `The rules search for ${characters} characters, of at most ${bundleLimits.searchedCharactersMax}. Use fewer or shorter words and anchors.`,
+      `The words and anchors of the rules have ${characters} characters; at most ${bundleLimits.searchedCharactersMax} are allowed. Use fewer or shorter ones.`,
     )
   const all = addRules(loadDocument(document), '')
   for (const data of document.rules) {

@@ -72,7 +72,8 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
     setCertificate(certificate) {
-      if (!(server instanceof TlsServer)) throw new Error('This node serves HTTP, without a certificate.')
+      if (!(server instanceof TlsServer))
+        throw new Error('This node serves HTTP and takes no certificate. Pass `tls` when it starts.')
       server.setSecureContext(certificate)
     },
     close() {

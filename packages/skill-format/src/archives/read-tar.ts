@@ -112,6 +112,6 @@ async function readTarBody({ header, body }: ParsedTarEntry): Promise<Uint8Array
   const chunks: Uint8Array[] = []
   for await (const chunk of body) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)
-  if (bytes.length !== header.size) throw toArchiveError('The file is cut off.', header.name)
+  if (bytes.length !== header.size) throw toArchiveError('The file is cut off. Pack the folder again.', header.name)
   return bytes
 }

@@ -111,7 +111,7 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
       const isLarger = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
       if (isLarger) return refuse(wrongSize)
       if (error) return refuse(`The compressed file is damaged. ${again}`)
-      if (engine.bytesWritten !== data.length) return refuse('There are bytes between the compressed files.')
+      if (engine.bytesWritten !== data.length) return refuse(`There are bytes between the compressed files. ${again}`)
       resolve(buffer)
     })
   })
@@ -358,7 +358,7 @@ function decodeName(bytes: Uint8Array): string | undefined {
 function refuseOverlaps(sorted: readonly ZipEntry[]): void {
   for (const [index, entry] of sorted.entries()) {
     const next = sorted[index + 1]
-    if (next && entry.dataEnd > next.start) throw toArchiveError('The entry overlaps another one.', next.name)
+    if (next && entry.dataEnd > next.start) throw toArchiveError(`The entry overlaps another one. ${again}`, next.name)
   }
 }
 
@@ -374,7 +374,7 @@ function refuseUnlisted(
     if (gap.includes(localSignature))
       throw toArchiveError(`The archive has an entry that its directory does not list. ${again}`)
     if (!hasGaps && from > 0 && !descriptorBytes.has(gap.length))
-      throw toArchiveError('There are bytes between the entries.')
+      throw toArchiveError(`There are bytes between the entries. ${again}`)
     from = dataEnd
   }
 }

@@ -48,7 +48,7 @@ export const commands = {
       if (folder === undefined)
         return api.testPolicy({ organisation, ...(file !== undefined && { policy: readPolicy(file) }) })
       if (file !== undefined)
-        throw new UsageError('Pass --policy or --folder, not both: a folder is tested by the set policy.')
+        throw new UsageError('Pass --policy or --folder, not both: --folder tests against the stored policy.')
       return testFolder(api, { organisation, folder, say })
     },
     hasFailed: (result) => 'folder' in result && result.refused > 0,

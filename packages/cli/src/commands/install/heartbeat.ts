@@ -43,7 +43,7 @@ export const commands = {
       )
       if (own.length > limits.heartbeatSkillsMax)
         throw new Error(
-          `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
+          `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}. Remove those that you do not need.`,
         )
       const found = await Promise.all(own.map(([name, skill]) => readInstalledSkill(place, name, skill)))
       const installedSkills = found.flatMap(({ installed }) => installed ?? [])

@@ -179,7 +179,7 @@ async function runAll({ skill, cases, settings, journal, output }: Evaluation & 
     bar.stop()
   }
   if (settings.signal.aborted)
-    throw new Error(`Interrupted after ${journal.done.size} of ${total} runs. The same command continues.`)
+    throw new Error(`Interrupted after ${journal.done.size} of ${total} runs. Run the same command again to continue.`)
 }
 
 function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluation): EvalReport {

@@ -52,7 +52,7 @@ export function createOpinionService({ url, key }: OpinionService, { ca, proxy }
       const request = { method: 'POST' as const, headers, body: JSON.stringify(toOpinionRequest(question)) }
       const limits = { timeoutMs: opinionRequestMs, bytesMax: opinionBytesMax, signal }
       const { status, bytes } = await client.send(target, request, limits)
-      if (status !== 200) throw new Error(`The service responded with the status ${status}.`)
+      if (status !== 200) throw new Error(`The service for second opinions responded with the status ${status}.`)
       return readOpinion(bytes)
     },
   }
@@ -84,7 +84,7 @@ function decodeQuestionText(bytes: Uint8Array): string | undefined {
 /** Parses an answer and turns its reasons into short lines without control characters. */
 function readOpinion(bytes: Uint8Array): OpinionAnswer {
   const parsed = v.safeParse(OpinionResponse, Buffer.from(bytes).toString())
-  if (!parsed.success) throw new Error('The service responded with something other than a verdict.')
+  if (!parsed.success) throw new Error('The service for second opinions responded with something other than a verdict.')
   const { verdict, reasons } = parsed.output
   const shown = reasons
     .slice(0, reasonsMax)

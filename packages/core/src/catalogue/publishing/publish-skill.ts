@@ -254,7 +254,7 @@ function toVisibility(
   if (owner.kind !== 'organisation' || owner.username !== organisation)
     throw invalidField('organisation', `must be the organisation that owns the skill; its owner is ${owner.username}`)
   if (visibility !== undefined && visibility !== 'internal')
-    throw invalidField('organisation', `limits the visibility internal, not ${visibility}`)
+    throw invalidField('organisation', `can be set only with the visibility internal, not ${visibility}`)
   return 'organisation'
 }
 

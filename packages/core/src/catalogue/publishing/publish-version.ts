@@ -160,7 +160,10 @@ export async function requireSettings(
   const judgement = await context.policies.judge(trx, policy, { skill: after, before, publisherId: publisher.id })
   refuseBroken(judgement)
   if (judgement.approvals > 0 && after.description !== before.description)
-    throw invalidField('description', 'is read by agents, and versions of this skill need approval. Publish a version')
+    throw invalidField(
+      'description',
+      'is read by agents, so a change needs the approval of reviewers. Publish a version to change it',
+    )
   return requireMetadata(context, trx, { before, after })
 }
 

@@ -48,7 +48,7 @@ export async function storeUpload(
       const retryAfterSeconds = Math.ceil((endsAt - now) / 1000)
       throw new RegistryError(
         'rate_limited',
-        `Your uploads without a publish have reached ${userUploadsMax.files} files or ${userUploadsMax.bytes} bytes. ` +
+        `Your uploads that no version uses yet have reached ${userUploadsMax.files} files or ${userUploadsMax.bytes} bytes. ` +
           `Publish them, or try again in ${retryAfterSeconds} s, when the oldest has expired.`,
         { retryAfterSeconds },
       )

@@ -156,7 +156,7 @@ function changeMembers(current: readonly Member[], change: MemberChange | undefi
   if (members.length > max)
     throw invalidField(
       field,
-      `makes ${members.length} skills of the pack with those that you do not see; at most ${max} are allowed`,
+      `would give the pack ${members.length} skills, including those that you cannot see; at most ${max} are allowed`,
     )
   return members
 }

@@ -54,7 +54,7 @@ export const updateTeam: Operation<'updateTeam', CatalogueContext> = async (cont
       ['members', members, limits.teamMembersMax],
       ['skills', skills, limits.teamSkillsMax],
     ] as const)
-      if (size > max) throw invalidField('add', `makes ${size} ${field} of the team; at most ${max} are allowed`)
+      if (size > max) throw invalidField('add', `would give the team ${size} ${field}; at most ${max} are allowed`)
     const change = { members: [...members], skills: Array.from(skills, ([skill, role]) => ({ name: skill, role })) }
     return saveTeam(context, trx, { row, team, ...change, data: { add, remove } }, caller)
   })

@@ -81,7 +81,7 @@ export class SecondOpinion {
     clearTimeout(timeout)
     if (!isLate) return
     this.counts.late++
-    this.#noteFailure(context.clock.now(), new Error('The second opinion was late.'))
+    this.#noteFailure(context.clock.now(), new Error('The second opinion did not arrive in time.'))
   }
 
   #start(context: OpinionContext, question: Asked): Promise<boolean> {
