@@ -88,8 +88,8 @@ describe('serve', () => {
     const serve = ['serve', '--port', '0', '--data', join(await makeFolder(), 'data')]
     const url = ['--second-opinion-url', 'http://127.0.0.1:9/judge']
     const wrong: [string[], string][] = [
-      [['--second-opinion-budget', '5'], 'Pass --second-opinion-url'],
-      [['--second-opinion-clears'], 'Pass --second-opinion-url'],
+      [['--second-opinion-budget', '5'], '--second-opinion-url is missing'],
+      [['--second-opinion-clears'], '--second-opinion-url is missing'],
       [['--second-opinion-url', 'http://user:secret@127.0.0.1:9'], 'without credentials'],
       [[...url, '--second-opinion-timeout', '0'], 'is not a number of milliseconds'],
       [[...url, '--second-opinion-budget', 'many'], 'is not a number of questions'],

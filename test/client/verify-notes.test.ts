@@ -64,7 +64,9 @@ describe('a checkpoint', () => {
       'taken',
       'taken',
       'taken',
-      expect.stringContaining(`is by the key ${node.id}, ${other.id}, which is not among the given keys: ${stranger.id}.`),
+      expect.stringContaining(
+        `is by the key ${node.id}, ${other.id}, which is not among the given keys: ${stranger.id}.`,
+      ),
     ])
   })
 
