@@ -82,7 +82,7 @@ describeApi('the verdict on what a version changes', (open) => {
     expect(await changeOf('below', '1.0.1')).toEqual(next.version.change)
   })
 
-  it('is not hidden by yanking: neither by the version that made the change nor by all earlier ones', async () => {
+  it('is not hidden by yanking the version that made the change, or all earlier versions', async () => {
     await publish(alice, 'yanked', '1.0.0')
     await publish(alice, 'yanked', '1.0.1', theft)
     await alice.api.yankVersion({ name: 'yanked', version: '1.0.1' })

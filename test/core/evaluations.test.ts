@@ -325,7 +325,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await load()).toBeUndefined()
   })
 
-  it('sort lists and searches by the lower end of the effect, skills without results last', async () => {
+  it('sort lists and searches by the lower bound of the effect, skills without results last', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     for (const name of ['tool-a', 'tool-b', 'tool-c', 'tool-d']) await publish(alice, name, '1.0.0')

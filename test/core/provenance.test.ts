@@ -95,7 +95,7 @@ describeApi('provenance', (open, { transport }) => {
       }
     })
 
-    it('verifies if its file list is too long for a log entry', async () => {
+    it('is valid even if its file list is too long for a log entry', async () => {
       const files = Array.from({ length: 500 }, (_, i) => ({ path: `${i}-${'x'.repeat(120)}.txt`, content: `${i}` }))
       await publish(alice, 'large', 'One.', { files })
       const record = await read('large')

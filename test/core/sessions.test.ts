@@ -71,7 +71,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(apiOf(test, other.token).getSkill({ name: 'alice/secret' }))).toBe('not_found')
   })
 
-  it("has no wider scopes than its key, and its user's current role", async () => {
+  it('has the current role of its user, but no wider scopes than its key', async () => {
     const user = await test.makeUser()
     const reading = await signIn(test, (await makeKey(user, ['read'])).key)
     const mine = apiOf(test, reading.token)

@@ -76,7 +76,7 @@ describeApi('events', (open, { transport }) => {
       ])
     })
 
-    it('are sent for an archive', async () => {
+    it('are sent for a version that was uploaded as an archive', async () => {
       const zip = writeZip([{ path: 'SKILL.md', bytes: Buffer.from(skillMd('zipped')) }])
       const body = new Uint8Array(await bytesOf({ contentType: 'application/zip', body: zip }))
       await world.owner.api.publishSkill({ archive: { contentType: 'application/zip', body } })

@@ -234,7 +234,7 @@ describeBrowser('the catalogue page', () => {
     await expect.poll(() => own.evaluate((field) => field === document.activeElement)).toBe(true)
   })
 
-  test('offers no sign-in to a signed-in user, and stays the first page with unknown fields in its address', async () => {
+  test('offers no sign-in to a signed-in user, and stays the start page if its URL has unknown parameters', async () => {
     const visited = await visitCatalogue()
     const page = await visited.open('/?utm_source=news&fbclid=1')
     await page.getByRole('heading', { level: 1, name: 'Find a skill for your agent' }).waitFor()

@@ -179,7 +179,7 @@ it('verify accepts a clone, a skill in a clone of its owner, and a copy of that 
   }
 })
 
-it('a file with the published name of another file is refused by name', async () => {
+it('a file whose name is the published name of another file is refused, and the error names it', async () => {
   const { base, importAt, key, mirror, node } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice/settings.git`)

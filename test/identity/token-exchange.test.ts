@@ -22,7 +22,7 @@ async function expectRefused(test: Exchanging, token: string, text: string | Reg
   expect(await test.audit('identity.refuse-exchange')).toHaveLength(before + 1)
 }
 
-it('the token exchange gives a CI job a key that publishes only what trusts the job, for 15 minutes', async () => {
+it('the token exchange gives a CI job a 15-minute key that publishes only skills that trust the job', async () => {
   const test = await startExchangingNode()
   await test.trust('acme/pdf', { repository: 'acme/skills', ref: 'refs/heads/*' })
   const { response, ...answer } = await test.exchange()

@@ -20,7 +20,7 @@ describe('an upstream whose content differs from its signed log', () => {
     expect(stored.map((row) => row.digest)).not.toContain(toDigest(evil))
   })
 
-  it('pauses the mirror with the reason altered if the content is longer than declared', async () => {
+  it('pauses the mirror, with the reason `altered`, if the content is longer than declared', async () => {
     const { node, mirror, alarm } = await openInMemory()
     const { digest } = toOnlyFile(node.publish('mallory/new'))
     node.blobs.set(digest, Buffer.alloc(12 * 1024 * 1024, 'x'))

@@ -280,7 +280,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('have the same access together, in any position, as alone', () => {
+  it('joined in any order, have the access of all the single lines', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))

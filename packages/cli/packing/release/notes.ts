@@ -21,7 +21,7 @@ export function takeNotes(changelog: string, version: string): string {
 export interface Contents {
   readonly version: string
   readonly changes: string
-  /** The executable files by target. */
+  /** The names of the executable files, one for each supported target. */
   readonly executables: readonly string[]
   /** Why a target has no executable file. */
   readonly unsupported: Readonly<Record<string, string>>

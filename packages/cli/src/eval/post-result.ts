@@ -20,7 +20,7 @@ export interface PostedVersion {
 
 /** How a result is posted. */
 export interface Posting {
-  /** The arguments for the post, perhaps with the key for SKILLSTEAD_ID_TOKEN: a token can be exchanged only once. */
+  /** The arguments for the post; in a CI job with the key that its token was exchanged for, which is possible only once. */
   readonly given: Arguments
   /** The author, and the id of the skill, if the result is signed. */
   readonly signed?: Pick<SignedSubject, 'author' | 'skill'>

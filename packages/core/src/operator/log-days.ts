@@ -7,9 +7,9 @@ import type { StorageContext } from '../storage/storage-context.ts'
 const shownDays = 30
 
 /**
- * The entries of the public log of each of the last days in UTC, today last. Entries have gapless numbers in the order of
- * their times, so that a binary search by number, the primary key, finds the last entry before each day: 600 look-ups in
- * a log of a million entries.
+ * The number of entries of the public log on each of the last 30 days in UTC, today last. Entries have gapless numbers in
+ * the order of their times, so that a binary search by number, the primary key, finds the last entry before each day: in
+ * a log of a million entries, 20 look-ups a day.
  */
 export async function countLogDays(
   { database, clock }: StorageContext,

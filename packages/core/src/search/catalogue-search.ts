@@ -206,7 +206,7 @@ export class CatalogueSearch {
 
   #lose(lost: IndexHost, error: Error): void {
     this.#threadsLeft--
-    // If the index was lost while it was filled, `#fill` fails, and its error is reported.
+    // If the index was lost while it was filled, `#fill` throws, and its caller reports that error.
     if (this.#index !== lost || !this.warm) return
     this.#options.onError(error)
     this.#rebuild()

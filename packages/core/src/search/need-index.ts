@@ -18,7 +18,7 @@ export interface NeedScores {
   readonly counts: Uint16Array
   /** One more than the largest slot. */
   readonly end: number
-  /** The score of a skill that contained all terms with the highest impact. */
+  /** The score that a skill would have if it contained every term, each with the highest impact. */
   readonly scoreMax: number
   /** The highest score of a visible skill. */
   readonly best: number

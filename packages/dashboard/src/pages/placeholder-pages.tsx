@@ -4,7 +4,7 @@ import { Loading, Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { SignInLink } from '../ui/sign-in-link.tsx'
 
-/** Shown in place of a user's page until the session is known. */
+/** Shown in place of a page that depends on the signed-in user, until the session is known. */
 export function WaitingForSession({ title }: { title: string }) {
   const failure = useSessionFailure()
   return <Page title={title}>{failure ? <Problem {...failure} /> : <Loading />}</Page>

@@ -121,7 +121,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       if (host.isKnown(call, etag)) return known
       if (call.method === 'HEAD') return { ...known, contentType: form.contentType }
       await host.spendBytes(call, size)
-      // Memory for the files, and for the archive in two forms.
+      // Memory for the files, for the parts of the archive, and for the whole archive.
       return host.holding(call, 3 * size, async () => {
         const pack = { fullName, version, digest }
         const body = await form.write(pack, await readPackFiles(apiOf(host, call, { counts: true }), pack))

@@ -21,7 +21,7 @@ export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Prom
   )
 }
 
-/** The checked contents. A backup lacks those in a bucket, which `doctor --deep` checks; an import has all in rows. */
+/** The rows whose contents are checked. A backup lacks contents in a bucket: `doctor --deep` checks them. */
 const rules = {
   blobs: { key: ['digest'], where: "(place is null or place = 'waiting')", isHeavy: true },
   quarantine_files: { key: ['quarantine_id', 'path'], isHeavy: true },

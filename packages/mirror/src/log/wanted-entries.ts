@@ -15,7 +15,7 @@ export interface Wanted {
 }
 
 /**
- * Decides by the mode, the filters and the private names. `superseded`: for each skill that the log removes later, the
+ * Decides which entries are wanted, by the mode, the filters and the private names. `superseded`: for each skill that the log removes later, the
  * number of the removing entry, by full name. `pulled`: the skills that a caller requested.
  */
 export async function createWanted(

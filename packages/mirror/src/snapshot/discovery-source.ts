@@ -229,7 +229,7 @@ function readEtags(mark: string | undefined): Record<string, string> {
   return mark?.startsWith('{') ? JSON.parse(mark) : {}
 }
 
-/** The possible URLs of the index: the location, or two URLs below a scope, the second used by version 0.1.0. */
+/** The possible URLs of the index: the location, or two URLs below a scope, the second for an index of version 0.1.0. */
 function toIndexAddresses(location: string): URL[] {
   const url = parseWebUrl(location)
   if (url.pathname.endsWith('.json')) return [url]

@@ -17,7 +17,7 @@ import { hasValidFolderName, toFoundRelease, toFolderSkillName } from './to-rele
 /** A tree of files with skills: a folder, or a git commit. */
 export interface SkillTree<T extends FolderEntry> {
   readonly entries: readonly T[]
-  /** See `isOfNode` of {@link selectSkills}. Default: false. */
+  /** Whether files get back their published names, as in a git repository of a node. Default: false. */
   readonly isOfNode?: boolean
   /** The name of the root folder, which names a skill in the root itself. */
   readonly rootName: string

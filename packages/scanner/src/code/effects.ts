@@ -112,7 +112,7 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
   return nothing
 }
 
-/** Runs a text as code. */
+/** The effect of a call that runs the text of an argument as code. */
 export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
   return (call, on) => {
     const text = findCallArgument(call, which)

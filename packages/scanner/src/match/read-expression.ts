@@ -224,7 +224,7 @@ function listNeeds({ texts, needs, charactersMax }: Part): readonly Need[] {
   return texts ? toNeeds(texts, 0, charactersMax) : needs
 }
 
-/** The need of a part that begins with one of some texts, at a distance from the beginning of the expression. */
+/** The need of an expression in which one of `texts` begins at most `at` characters after the start of a match. */
 function toNeeds(texts: readonly string[], at: number, after: number): Need[] {
   if (texts.some(({ length }) => length < needCharactersMin)) return []
   // Of two texts of which one contains the other, the shorter one is enough: every longer text contains it.

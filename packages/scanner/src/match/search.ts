@@ -93,7 +93,7 @@ export class Search {
   }
 }
 
-/** Sets of texts, and the places of their texts in one piece. */
+/** Sets of texts, and the places of these texts in the last searched piece of a text. */
 class TextSets {
   readonly #numbers = new Map<string, number>()
   /** The sets that contain each text. */

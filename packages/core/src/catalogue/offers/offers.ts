@@ -36,7 +36,7 @@ const ownerSkillsMax = 1000
 
 /**
  * The skills of a scope that the caller may see, limited to the skills with `name` if given. The skills of an owner are
- * ordered by downloads. Throws the errors of reading the skill or the pack.
+ * ordered by downloads. Throws what reading the wanted skill or pack throws.
  */
 export async function readOffers(
   context: StorageContext,

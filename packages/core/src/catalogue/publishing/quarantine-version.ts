@@ -21,9 +21,9 @@ interface Holding {
 }
 
 /**
- * Quarantines a version until an administrator releases it or reviewers approve it. If the same content is quarantined
- * already, it keeps its id, comments and reviews if the settings are the same. With other settings, a new item with a
- * new id replaces it, because a decision names the id and must not count for settings that no reviewer read. A version
+ * Quarantines a version until an administrator releases it or reviewers approve it. The same content with the
+ * same settings keeps its id, comments and reviews. With other settings, a new item with a new id replaces the earlier
+ * one, because a decision names the id and must not count for settings that no reviewer read. A version
  * that waits for reviewers also replaces an earlier version of its skill that waits for them. Throws `conflict` if the
  * publisher has too many quarantined versions.
  */
