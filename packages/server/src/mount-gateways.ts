@@ -14,7 +14,7 @@ import {
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './context/addresses.ts'
 import { readRequestBody } from './endpoints/body.ts'
-import { toOwnCall, type Call } from './context/call.ts'
+import { toOwnCall as own, type Call } from './context/call.ts'
 import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
 import { toClientKind, toClientName } from './endpoints/engine.ts'
@@ -43,8 +43,12 @@ export function mountGateways(
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
     for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, name, route)))
   }
-  const own = [...createDeviceRoutes(host), ...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)]
-  for (const route of own) app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
+  const builtIn = [
+    ...createDeviceRoutes(host),
+    ...(options.signIn?.routes(host) ?? []),
+    ...toExchangeRoutes(options, host),
+  ]
+  for (const route of builtIn) app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
   node.registry.addMetrics(async () => [
     toMetric(
       'skillstead_lists_built_total',
@@ -93,8 +97,6 @@ function toGatewayEntry(
     },
   }
 }
-
-const own = toOwnCall
 
 /** The request bodies that gateways have read; each counts as memory in use until the response. */
 const bodies = new WeakMap<Call, CallInFlight>()

@@ -77,8 +77,7 @@ export function accountId(caller: Caller): string | null {
 /** Narrows to a caller with an account; throws `unauthorized` for a guest, `forbidden` for the operator. */
 export function requireAccount(caller: Caller): UserCaller {
   const user = requireUser(caller)
-  if (isOperator(user))
-    throw new RegistryError('forbidden', 'The operator has no user account. Act as a user: --user NAME.')
+  if (isOperator(user)) throw new RegistryError('forbidden', 'The operator has no user account. Act as a user.')
   return user
 }
 
