@@ -117,6 +117,22 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
   })
 
+  it('are not looked for after a process without background work filled an empty catalogue, and neither are old scans', async () => {
+    const place = await makePlace(dialect)
+    onTestFinished(place.remove)
+    const idle = await openRegistry({ ...place.location, works: false })
+    onTestFinished(() => idle.close())
+    await localApi(idle, systemCaller).createUser({ username: 'alice' })
+    await localApi(idle, await idle.getCaller('alice')).publishSkill({ skillMd: skillMd('first') })
+    await idle.close()
+    const node = await openRegistry(place.location)
+    onTestFinished(() => node.close())
+    const { read } = partsOf(node).database
+    const topics = await read.selectFrom('outbox').select('topic').execute()
+    expect(topics.map(({ topic }) => topic)).toEqual(['housekeeping'])
+    expect(await readWalk(node)).toEqual({ version: documentVersion })
+  })
+
   /** A registry with documents of another form, in which a field is missing, and the answers before. */
   async function makeOld(walk: object = { version: 0 }) {
     const place = await makePlace(dialect)

@@ -17,7 +17,7 @@ import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { CopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-skill.ts'
 import { handleWithdrawals } from './catalogue/requires/withdrawals.ts'
-import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
+import { scheduleDocuments, startDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
@@ -26,7 +26,7 @@ import { createDownloadCounters, createSeenUses } from './community/download-cou
 import { handleExternalScans } from './community/external-skills.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
 import { InstallTelemetry } from './community/telemetry.ts'
-import { scheduleRescan } from './governance/rescan.ts'
+import { rescanByNewRules, scheduleRescan } from './governance/rescan.ts'
 import { scheduleRulesUpdates } from './governance/rules-updates.ts'
 import { scheduleTakedowns } from './governance/takedowns.ts'
 import { createOutgoing } from './http/outgoing.ts'
@@ -133,8 +133,9 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   const made = await openParts(options)
   const registry = toRegistry(made)
-  if (options.works !== false && !made.context.database.isReadOnly) {
-    await beginWork(made).catch(async (error: unknown) => {
+  if (!made.context.database.isReadOnly) {
+    const begin = options.works === false ? beginEmpty : beginWork
+    await begin(made).catch(async (error: unknown) => {
       await registry.close().catch(made.onError)
       throw error
     })
@@ -297,6 +298,17 @@ function makeReading(options: RegistryOptions, { database, changes, onError }: B
     artifacts: createArtifacts(database),
     publicNames: createPublicNames(changes),
   }
+}
+
+/**
+ * Records that an empty catalogue has no old scans and documents. Otherwise the first process with background work would
+ * examine all that other processes, such as an import, store from now on.
+ */
+async function beginEmpty({ context }: RegistryParts): Promise<void> {
+  const { read } = context.database
+  if (await read.selectFrom('skills').select('id').limit(1).executeTakeFirst()) return
+  await rescanByNewRules(context)
+  await startDocuments(context)
 }
 
 /** Schedules the background work of a registry and starts its outbox. */

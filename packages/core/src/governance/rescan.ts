@@ -55,6 +55,11 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
       await enqueueRescan(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
   })
+  await rescanByNewRules(context)
+}
+
+/** Starts a rescan if the rules changed since the last one. */
+export async function rescanByNewRules(context: CatalogueContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     if ((await readRescan(trx))?.rules !== context.scanRules.version) await beginRescan(context, trx, { before: 0 })
   })

@@ -31,28 +31,35 @@ interface Walk {
  * form.
  */
 export async function scheduleDocuments(context: CatalogueContext): Promise<void> {
-  const enqueue = (trx: WriteTransaction, delayMs = 0) =>
-    context.outbox.enqueue(trx, {
-      topic: documentsTopic,
-      payload: {},
-      uniqueKey: documentsTopic,
-      dueAt: context.clock.now() + delayMs,
-    })
   context.outbox.handle(documentsTopic, {
     retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
     handle: () => rebuildDocuments(context),
     async afterwards(trx) {
       const walk = await readDocumentWalk(trx)
       // If a node of another program version runs the rebuild, keep the outbox row for that node.
-      if (walk?.after !== undefined) await enqueue(trx, walk.version === documentVersion ? 0 : minuteMs)
+      if (walk?.after !== undefined) await enqueueRebuild(context, trx, walk.version === documentVersion ? 0 : minuteMs)
     },
   })
+  await startDocuments(context)
+}
+
+/** Starts a rebuild if a program with a lower {@link documentVersion} may have stored documents. */
+export async function startDocuments(context: CatalogueContext): Promise<void> {
   if (!isOlderWalk(await readDocumentWalk(context.database.read))) return
   await context.database.writer.write(async (trx) => {
     if (!isOlderWalk(await readDocumentWalk(trx))) return
     const isAny = await trx.selectFrom('skills').select('id').limit(1).executeTakeFirst()
     await putDocumentWalk(trx, { version: documentVersion, ...(isAny && { after: 0 }) })
-    if (isAny) await enqueue(trx)
+    if (isAny) await enqueueRebuild(context, trx)
+  })
+}
+
+function enqueueRebuild(context: CatalogueContext, trx: WriteTransaction, delayMs = 0): Promise<void> {
+  return context.outbox.enqueue(trx, {
+    topic: documentsTopic,
+    payload: {},
+    uniqueKey: documentsTopic,
+    dueAt: context.clock.now() + delayMs,
   })
 }
 
