@@ -2,6 +2,7 @@ import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { hasOldTexts, partsOf, rebuildTexts } from '@skillstead/core/internal'
 import { checkRegistry, repairRegistry } from '@skillstead/maintenance'
 import SqliteDatabase from 'better-sqlite3'
+import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
@@ -57,6 +58,33 @@ describeDatabases('the index entries of an earlier program', (_open, dialect) =>
     await registry.close()
     return open
   }
+})
+
+describeDatabases('the words of new skills', (_open, dialect) => {
+  it.skipIf(dialect !== 'PostgreSQL')(
+    'are merged into the index by a node, and not by a process without background work (only PostgreSQL merges later)',
+    async () => {
+      const place = await makePlace(dialect)
+      onTestFinished(place.remove)
+      const idle = await openRegistry({ ...place.location, works: false })
+      onTestFinished(() => idle.close())
+      const { key } = await localApi(idle, systemCaller).createUser({ username: 'alice' })
+      await localApi(idle, await idle.authenticate(key)).publishSkill({ skillMd: skillMd('first') })
+      const { read } = partsOf(idle).database
+      await sql`create extension pgstattuple`.execute(read)
+      const countPages = async () => {
+        const { rows } = await sql<{ pages: number }>`select pending_pages as pages
+          from pgstatginindex('skill_text_vector')`.execute(read)
+        return rows[0]!.pages
+      }
+      expect(await countPages()).toBe(1)
+      const node = await openRegistry(place.location)
+      onTestFinished(() => node.close())
+      await localApi(node, await node.authenticate(key)).publishSkill({ skillMd: skillMd('second') })
+      await expect.poll(countPages, { timeout: 20_000 }).toBe(0)
+      expect(await localApi(node).searchSkills({ q: 'second' })).toMatchObject({ total: 1 })
+    },
+  )
 })
 
 async function findText(registry: Registry) {

@@ -10,7 +10,7 @@ import { createScanRules } from './catalogue/context/scan-rules.ts'
 import { createUpstreams } from './catalogue/context/upstream-port.ts'
 import { createPublicNames } from './catalogue/context/use-counts.ts'
 import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
-import { scheduleTexts } from './catalogue/finding/index-texts.ts'
+import { scheduleMerges, scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { scheduleBlobMoves } from './catalogue/publishing/move-blobs-job.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
@@ -330,6 +330,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   await scheduleBlobMoves(context)
   await scheduleSketches(context)
   await scheduleTexts(context)
+  scheduleMerges(context)
   await scheduleDocuments(context)
   await context.backups.schedule()
   context.outbox.start()

@@ -78,6 +78,16 @@ const putVector = compileForColumns(
     on conflict (num) do update set vector = excluded.vector`,
 )
 
+/**
+ * Merges new words into PostgreSQL's index. Until then they are in a list, which every look-up reads, and which the write
+ * that fills it merges while all other writers wait: for 3 s with a million skills. Does nothing if the database's user does
+ * not own the index.
+ */
+export async function mergeNewWords(db: Kysely<Tables>): Promise<void> {
+  await sql`select gin_clean_pending_list(oid) from pg_class
+    where oid = 'skill_text_vector'::regclass and pg_has_role(relowner, 'usage')`.execute(db)
+}
+
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
   const { name, owner, keywords, description, headings, summary, category, body } = text

@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { toIndexText } from '../../search/index-text.ts'
 import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
-import { clearTexts, putSkillText, type SkillText } from '../../storage/text-search.ts'
+import { clearTexts, mergeNewWords, putSkillText, type SkillText } from '../../storage/text-search.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
@@ -20,6 +20,9 @@ const textsPerWrite = 20
 const textsPerRun = 500
 /** Skills per transaction of a repair. */
 const textsPerRepair = 500
+
+/** Milliseconds between a write and the merge of its words, so that one merge is for many writes. */
+const mergeDelayMs = 2000
 
 /** What the full-text index should have for a skill, with the skill's full name. */
 export interface NumberedText {
@@ -40,6 +43,23 @@ export async function scheduleTexts(context: CatalogueContext): Promise<void> {
   const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
   context.outbox.handle(textsTopic, { retryDelaysMs, handle: () => indexOldTexts(context), afterwards })
   if (await hasOldTexts(context.database.read)) await context.database.writer.write(afterwards)
+}
+
+/** Merges the words of new skills into PostgreSQL's index some time after a commit, without delaying other writes. */
+export function scheduleMerges({ database, closing }: CatalogueContext): void {
+  if (database.dialect === 'sqlite') return
+  let isScheduled = false
+  async function merge(): Promise<void> {
+    await setTimeout(mergeDelayMs, undefined, { signal: closing, ref: false })
+    isScheduled = false
+    await mergeNewWords(database.read)
+  }
+  database.writer.onCommit(() => {
+    if (isScheduled) return
+    isScheduled = true
+    // A later write merges the words if the node is closing, or the database is unavailable.
+    merge().catch(() => {})
+  })
 }
 
 /** Whether some skills may have an index entry that an earlier program version wrote. */
