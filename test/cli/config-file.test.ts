@@ -242,7 +242,7 @@ describe('an environment variable', () => {
   })
 })
 
-it('the settings of configuration files are the options of `serve`, and docs/configuration.md lists them', async () => {
+it('the settings of configuration files are the options of `serve`, and docs/configuration.md lists the settings', async () => {
   const { options = {} } = await commandTable.find(({ name }) => name === 'serve')!.load()
   const { config: _, ...settable } = options
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(settable).toSorted())

@@ -319,7 +319,7 @@ describe('a recall that a registry reported', () => {
     expect(files).toHaveLength(2)
   })
 
-  it('is requested from every registry in skills.lock, even if one registry is unavailable', async () => {
+  it('stops `install` even if another registry in skills.lock is unavailable', async () => {
     const { install, project, recall, read } = await start()
     await install('alice/tool')
     await lockFrom(project, 'aaa/dead', 'http://127.0.0.1:9')
