@@ -109,7 +109,7 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     })
   })
 
-  it('send a registry only the names of skills installed from it, and fail if it has flagged an installed skill', async () => {
+  it('send a registry only the names of its own skills, and fail if the registry flagged an installed skill', async () => {
     const [[, at]] = ways as [[string, string[]]]
     await lock({
       'alice/faxes': locked('faxes', server.url),
@@ -142,7 +142,7 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     await rm(join(project, '.agents'), { recursive: true })
   })
 
-  it('plan the listing of given skills and packs, and plan the listing of installed skills without a registry', async () => {
+  it('show which given or installed skills fit into the size limit of the skill listing of an agent', async () => {
     const [[, at]] = ways as [[string, string[]]]
     const fits = await skillstead(['plan', 'long', 'faxes', 'long', ...at])
     expect(fits).toMatchObject({ code: 0, stderr: '' })

@@ -48,7 +48,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect((await skillstead(['lint', 'empty', '--client', 'codex'], { cwd: folder })).code).toBe(1)
   })
 
-  it('starts as a SKILL.md from `init`, which passes `lint` when it is filled in and is never overwritten', async () => {
+  it('starts with a SKILL.md from `init`, which passes `lint` when filled in and is never overwritten', async () => {
     const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
     expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
     const path = join(cwd, 'tidy-up', 'SKILL.md')
@@ -130,7 +130,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(published.stderr).toContain(reasons.join(' '))
   })
 
-  it('is checked by `lint --client`, which says what each client ignores, and fails for a client that skips it', async () => {
+  it('is checked by `lint --client`, which reports ignored fields, and fails for a client that skips the skill', async () => {
     const lines = ['---', 'name: hooked', 'description: Runs a hook.', 'hooks: a', 'license: MIT', '---', 'Text.', '']
     await write('hooked/SKILL.md', lines.join('\n'))
     const plain = await skillstead(['lint', 'hooked'], { cwd })

@@ -28,7 +28,7 @@ async function makeRegistry(): Promise<{ data: string; contents: readonly Buffer
 }
 
 describe('skillstead blobs move', () => {
-  it('moves large files to the bucket and back, and other commands and nodes know the bucket', async () => {
+  it('moves large files to a bucket and back; nodes and other commands work while the files are in the bucket', async () => {
     const { data, contents } = await makeRegistry()
     const env = { ...s3.env, SKILLSTEAD_BLOBS: 's3://skills/cli' }
     const at = ['--data', data]

@@ -242,7 +242,7 @@ describe('skillstead serve', () => {
 })
 
 describe('the helper that runs a command in a test', () => {
-  it('stops a command that hangs at its time limit, so that later commands still run', async () => {
+  it('stops a hanging command at its time limit, so that later commands still run', async () => {
     const { data } = await makeRegistry()
     const cwd = await makeFolder()
     const serve = ['serve', '--port', '0', '--data', data]

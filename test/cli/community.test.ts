@@ -5,7 +5,7 @@ import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-describe('the administrator commands for requests and reports', () => {
+describe('the administrator commands for skill requests and reports', () => {
   let data: string
   let key: string
   let report: string

@@ -77,14 +77,14 @@ describe.skipIf(process.platform === 'win32')('the cache of compiled code', () =
   })
 
   const isRoot = process.getuid?.() === 0
-  it.skipIf(!isRoot)('leaves nothing in the home folder of another user (only root can try this)', async () => {
+  it.skipIf(!isRoot)('is not written to the home folder of another user (tested only as root)', async () => {
     const machine = await makeMachine()
     await chown(machine.home, 12_345, 12_345)
     await machine.run()
     expect(await readdir(machine.home)).toEqual([])
   })
 
-  it.skipIf(!isRoot)('is not used if another user made its folder (only root can try this)', async () => {
+  it.skipIf(!isRoot)('is not used if another user created the cache folder (tested only as root)', async () => {
     const machine = await makeMachine()
     await mkdir(machine.cache, { recursive: true })
     await chmod(machine.cache, 0o700)

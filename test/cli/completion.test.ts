@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
 describe('the list of commands', () => {
-  it('has one line of at most 120 characters for each command or noun', async () => {
+  it('has one line of at most 120 characters for each command, which names the subcommands', async () => {
     const lines = (await skillstead(['help'])).stdout.split('\n')
     for (const { name, group, load } of commandTable) {
       const [noun, verb = ''] = name.split(' ')
@@ -38,7 +38,7 @@ describe('the list of commands', () => {
     expect(new Set(commandTable.map(({ name }) => name))).toEqual(new Set([...names, 'completion']))
   })
 
-  it('of a noun, such as `pack`, is printed when the noun is given without a verb', async () => {
+  it('contains only the subcommands of `pack` if `pack` is run without a subcommand, or with --help', async () => {
     const alone = await skillstead(['pack'])
     expect(alone).toMatchObject({ code: 2, stdout: '' })
     expect(alone.stderr).toBe('`skillstead pack` needs one of list, show, create, add, remove, delete.\n')
@@ -59,7 +59,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     expect(await skillstead(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it.skipIf(!isThere('bash'))('completes commands, verbs, options and paths in bash', async () => {
+  it.skipIf(!isThere('bash'))('completes commands, subcommands, options and paths in bash', async () => {
     await writeFile(join(folder, 'skillstead.bash'), toBash(entries))
     await writeFile(join(folder, 'a file'), '')
     const lines = ['pa', 'pack ', 'pack a', 'key ', 'key --pi', 'keys create --s', 'search --limit ', 'lint a']
@@ -90,7 +90,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     expect({ stdout, stderr }).toEqual({ stdout: '_skillstead\n', stderr: '' })
   })
 
-  it.skipIf(!isThere('fish'))('completes commands, verbs and options in fish', async () => {
+  it.skipIf(!isThere('fish'))('completes commands, subcommands and options in fish', async () => {
     await writeFile(join(folder, 'skillstead.fish'), toFish(entries))
     const lines = ['pa', 'key ', 'keys create --s']
     const script = `source skillstead.fish; ${lines.map((line) => `complete -C 'skillstead ${line}'`).join('; ')}`

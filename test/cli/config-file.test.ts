@@ -56,7 +56,7 @@ describe('a configuration file', () => {
     await third.stop()
   })
 
-  it('sets the name, text and logo of the node, which the environment and the command line replace', async () => {
+  it('sets the name, text and logo of the node; the environment and the command line override the file', async () => {
     const { file, data } = await writeConfig(`
       port = 0
       site-name = "Of the file"
@@ -143,13 +143,13 @@ describe('a configuration file', () => {
     }
   })
 
-  it('cannot name the folder of `start`', async () => {
+  it('cannot set the data folder of `start`', async () => {
     const { file } = await writeConfig('data = "x"')
     const { code, stderr } = await skillstead(['start', '--config', file])
     expect([code, stderr]).toEqual([2, expect.stringContaining('data: this is not a setting of this command.')])
   })
 
-  it.skipIf(process.platform === 'win32')('with a secret that all users can read is reported', async () => {
+  it.skipIf(process.platform === 'win32')('containing a secret causes a warning if all users can read it', async () => {
     const { file, data } = await writeConfig('port = 0\nmetrics-token = "secret-of-metrics"')
     const warning = `All users of this machine can read ${file}, which contains metrics-token. Run: chmod o-r ${file}`
     const said: string[] = []
@@ -210,7 +210,7 @@ describe('an environment variable', () => {
   })
 
   it.each(['tcp://10.0.0.1:80', ' udp://10.0.0.1:80', 'tcp://[fd00::1]:80'])(
-    'SKILLSTEAD_PORT is ignored with a message if Kubernetes set it for a Service: %j',
+    'named SKILLSTEAD_PORT is ignored with a message if Kubernetes set the variable for a Service: %j',
     async (link) => {
       const { data } = await writeConfig('')
       const node = await startServer(['serve', '--data', data], { env: { PORT: '0', SKILLSTEAD_PORT: link } })
@@ -223,7 +223,7 @@ describe('an environment variable', () => {
     },
   )
 
-  it('HOST is used if it is an address', async () => {
+  it('named HOST sets the address on which a node listens, if the value is an IP address', async () => {
     const { data } = await writeConfig('')
     const serve = ['serve', '--port', '0', '--data', data]
     const { code, stderr } = await skillstead(serve, { env: { HOST: '192.0.2.1' } })
@@ -242,7 +242,7 @@ describe('an environment variable', () => {
   })
 })
 
-it('the settings of configuration files are the options of `serve`, and docs/configuration.md lists them', async () => {
+it('the settings of configuration files are the options of `serve`, and docs/configuration.md lists the settings', async () => {
   const { options = {} } = await commandTable.find(({ name }) => name === 'serve')!.load()
   const { config: _, ...settable } = options
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(settable).toSorted())

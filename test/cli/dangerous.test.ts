@@ -77,7 +77,7 @@ it('`publish --allow-dangerous` sends one request, after a warning if the skill 
   }
 })
 
-it('`show` and `diff` print the verdict on the change between two versions, and what it added', async () => {
+it('`show` and `diff` print the scan verdict on the change between two versions, and what the change added', async () => {
   const folder = await makeFolder()
   const data = ['--data', join(folder, 'data')]
   await skillsteadJson(['users', 'create', 'alice', ...data])

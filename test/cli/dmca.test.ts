@@ -31,7 +31,7 @@ describe('the commands about takedowns', () => {
   const remove = (id: string) => api(keys.alice).updateDmca({ id, status: 'removed' })
 
   describe.each(['on files', 'on a node'])('%s', (where) => {
-    it('list takedown cases with their subject, without the name of the claimant', async () => {
+    it('list takedown cases with the affected skill, without the name of the claimant', async () => {
       const { id } = await submit()
       const { stdout } = await skillstead(['dmca', 'list', '--status', 'submitted', ...places[where]!])
       expect(stdout).toMatch(new RegExp(`${id}  submitted .*  bob/rose\n`))

@@ -69,7 +69,7 @@ describe('a key in an environment variable', () => {
 
 describe('DATABASE_URL', () => {
   it.each(['localhost/skills', 'mysql://root@localhost/skills', 'postgresql://u:p#@host/db', 'skills-db'])(
-    'that names no PostgreSQL database is refused with the expected form, without its value: %s',
+    'that names no PostgreSQL database is refused; the error shows the expected form, but not the value: %s',
     async (url) => {
       const { code, stderr } = await skillstead(['show', 'alice/tool'], { env: { DATABASE_URL: url } })
       expect([code, stderr]).toEqual([2, expect.stringContaining('postgresql://USER:PASSWORD@HOST:5432/DATABASE')])
@@ -239,7 +239,7 @@ describe('standard output', () => {
     })
 
   it.each(['skillstead --version', 'skillstead help', 'skillstead help serve', 'skillstead completion bash'])(
-    'that its reader closes early ends a command without an error: %s | true',
+    'closed early by the next program of a pipe does not cause an error: %s | true',
     async (command) => {
       const { code, stderr } = await shell(`${command} | true`)
       expect(stderr).toBe('')

@@ -28,7 +28,7 @@ const judging = (lines: string) =>
 
 const inFile = (path: string) => ({ target: { source: 'file', path } })
 
-describe('checks of a run', () => {
+describe('checks of an evaluation run', () => {
   it.each<[string, object, string, 'passed' | 'failed']>([
     ['exact text, without white space around it', { type: 'exact', value: ' 42\n' }, 'echo 42', 'passed'],
     ['other text', { type: 'exact', value: '42' }, 'echo 42 43', 'failed'],
@@ -159,7 +159,7 @@ describe('checks of a run', () => {
   })
 })
 
-it('a finished evaluation leaves no folders of runs', async () => {
+it('a finished evaluation has deleted the folders of all its runs', async () => {
   const { folder } = await judge([{ type: 'exact', value: '42' }], 'echo 42; mkdir -p deep/er; chmod 500 deep')
   const works = [...readFileSync(join(folder, 'journal.ndjson'), 'utf8').matchAll(/^\{"work":"([^"]+)"/gm)]
   expect(works).toHaveLength(2)
@@ -170,7 +170,7 @@ it('a finished evaluation leaves no folders of runs', async () => {
 })
 
 it.each(['.claude', '.claude/skills', '.agents', '.agents/skills'])(
-  'an evaluation deletes nothing outside the folder of a run through a link in place of %s',
+  'an evaluation deletes nothing outside the folder of a run if the agent replaced %s with a link',
   async (place) => {
     const outside = await makeFolder()
     const kept = join(outside, place.endsWith('skills') ? 'answers' : 'skills/answers', 'SKILL.md')
@@ -250,7 +250,7 @@ describe('scripts of evaluation cases', () => {
   })
 })
 
-describe('expectations in words', () => {
+describe('evaluation expectations written in words', () => {
   const words = ['The answer is polite', 'The answer is 42']
 
   it('are not judged without --judge, and a case with no other checks is not run', async () => {
@@ -307,7 +307,7 @@ describe('expectations in words', () => {
     expect((await skill.report(args)).runs[0]).toMatchObject({ outcome })
   })
 
-  it('are judged in a folder without the files that the agent wrote; the question contains their text', async () => {
+  it('are judged in a folder that lacks the files of the agent; the question quotes the text of the files', async () => {
     const grader = '---\ntype: llm\nfocus: files\n---\nPASS if there is a needle.\n'
     const skill = await makeEvalSkill([], { 'evals/x/prompt.md': 'Do it.', 'evals/x/graders/a.md': grader })
     const agent = await skill.program(

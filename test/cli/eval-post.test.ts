@@ -80,7 +80,7 @@ describe('skillstead eval --post', () => {
   })
 
   it.each(['GitHub', 'a token that can be exchanged once'])(
-    'posts with the identity of a CI job, of %s, which is checked before any agent runs',
+    'posts with the identity token of a CI job, checked before any agent runs: %s',
     async (service) => {
       const skill = await makeEvalSkill([exactCase])
       const ci = await startExchangingNode()
@@ -137,7 +137,7 @@ describe('skillstead eval --post', () => {
   })
 
   describe('--sign', () => {
-    it('signs the posted result with a key of the user, which verify and show name', async () => {
+    it('signs the posted result with a key of the user, and the commands verify and show name the key', async () => {
       const skill = await makeEvalSkill([exactCase])
       const { listPosted, place, api } = await startPosting(skill.folder)
       const { file, fingerprint } = await makeKey()
@@ -179,7 +179,7 @@ describe('skillstead eval --post', () => {
       expect([code !== 0, await readAppended(ran), await listPosted()]).toEqual([true, [], []])
     })
 
-    it('refuses a key without --post', async () => {
+    it('is refused without --post', async () => {
       const skill = await makeEvalSkill([exactCase])
       const { code, stderr } = await skill.evaluate(['--agent', 'true', '--sign', 'id'])
       expect([code, stderr]).toEqual([2, expect.stringContaining('Pass --post NAME@VERSION.')])

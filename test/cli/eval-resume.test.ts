@@ -26,7 +26,7 @@ function start(skill: EvalSkill, args: readonly string[]) {
 }
 
 describe('an evaluation that was killed', () => {
-  it('continues at any point without repeating finished runs', async () => {
+  it('continues from any point without repeating finished runs', async () => {
     const skill = await makeEvalSkill([exactCase, { ...exactCase, id: 'b' }, { ...exactCase, id: 'c' }])
     const [began, out] = [join(skill.folder, '../began'), join(skill.folder, '../out')]
     const parallel = 2

@@ -46,7 +46,7 @@ describe('skillstead eval', () => {
     expect(finished.code).toBe(code)
   })
 
-  it('names no winner after one run, however clear it looks', async () => {
+  it('names no winner after one run, however clear the result looks', async () => {
     const skill = await makeEvalSkill([exactCase])
     const report = await skill.report(['--runs', '1', '--agent', await skill.program('agent', findingAgent('no'))])
     expect(report).toMatchObject({ verdict: 'none', withSkill: { passed: 1 }, withoutSkill: { passed: 0 } })
@@ -97,7 +97,7 @@ describe('skillstead eval', () => {
     expect(report.withSkill).toMatchObject({ passed: 1 })
   })
 
-  it('does not give agents the keys of registries, and gives them only the variables of the case that may be set', async () => {
+  it('passes environment variables of the case and of the user to agents, but no registry keys or CI tokens', async () => {
     const prompt = '---\nenv: { EVAL_MODE: fast }\n---\nPrint the environment.'
     const grader = '---\ntype: regex\npattern: .\n---\n'
     const skill = await makeEvalSkill([], { 'evals/env/prompt.md': prompt, 'evals/env/graders/any.md': grader })
@@ -225,7 +225,7 @@ describe('skillstead eval', () => {
     expect(text).toContain('No difference is shown.')
   })
 
-  it('writes addresses and names of an agent into Markdown as code, in which they are no links', async () => {
+  it('writes the output of an agent into Markdown as code, so that URLs and @names are not links', async () => {
     const skill = await makeEvalSkill([exactCase])
     const hostile = 'see https://evil.example www.evil.example @octocat \\| ``` <img>'
     const agent = await skill.program('agent', `#!/bin/sh\nprintf '%s' '${hostile}' >&2\nexit 1\n`)
@@ -237,7 +237,7 @@ describe('skillstead eval', () => {
     expect(note).toMatch(/^- (`{4}) 2 runs of the agent failed.*@octocat \\¦ ``` <img> \1$/)
   })
 
-  it('keeps journal and transcripts next to the skill, for its user only', async () => {
+  it('stores its journal and transcripts in a folder next to the skill; the report omits the standard error of agents', async () => {
     const skill = await makeEvalSkill([exactCase])
     const agent = await skill.program('agent', '#!/bin/sh\ncat\necho private >&2\n')
     const { folder, runs } = await skill.report(['--agent', agent, '--runs', '1'])
@@ -257,7 +257,7 @@ describe('skillstead eval', () => {
 })
 
 describe('skillstead lint', () => {
-  it('warns of faulty cases with file and line, and of results that would be published', async () => {
+  it('warns of faulty evaluation cases with file and line, and of evaluation results in the folder of the skill', async () => {
     const skill = await makeEvalSkill([{ prompt: 'x', assertions: [{ type: 'vibe', value: 'x' }] }], {
       'evals/x/prompt.md': 'Do it.',
       'evals/results/run.json': '{}',

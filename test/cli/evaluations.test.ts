@@ -29,7 +29,7 @@ describe('evaluation results on the command line', () => {
     await registry.close()
   })
 
-  it('are shown by `show`, which marks a version that does worse', async () => {
+  it('are shown by `show`, which marks a version with worse results than an earlier version', async () => {
     const { stdout } = await run('show', 'alice/tool')
     expect(stdout).toMatch(/ evaluations 2 users, 1 by the owner, worse than 1\.0\.0\n/)
     expect(stdout).toMatch(/ with +85 % of runs pass, 95 % interval 79 % to 89 %\n/)

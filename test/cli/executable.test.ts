@@ -74,7 +74,7 @@ it('a skill has the same digest as a folder, zip and tar.gz, and after an import
   for (const one of found) expect(one).toEqual({ ...found[0], programs })
 })
 
-it('a link to a program of the skill is a program', async () => {
+it('a link to an executable file of the skill is stored as an executable file', async () => {
   const folder = await makeSkill()
   await symlink('scripts/hi.sh', join(folder, 'run'))
   const data = await makeData()

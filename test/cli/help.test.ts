@@ -32,7 +32,7 @@ it.each([
 })
 
 describe('skillstead help', () => {
-  it('shows the options of a command and the verbs of a noun, or both if a word is a command and a noun', async () => {
+  it('shows the options and the subcommands of a command', async () => {
     const install = await skillstead(['help', 'install'])
     expect(install).toMatchObject({ code: 0, stderr: '' })
     expect(install.stdout).toBe((await skillstead(['install', '--help'])).stdout)

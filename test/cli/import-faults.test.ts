@@ -38,7 +38,7 @@ function onStore<T>(data: string, work: (store: SqliteDatabase.Database) => T): 
 }
 
 describe('an import of records', () => {
-  it('does not change even the log when repeated, for a record whose category is mapped to another category', async () => {
+  it('changes nothing in the log when repeated, if the versions of a record have different categories', async () => {
     const versions = ['a', 'b'].map((category, i) => ({ skillMd: inCategory(category), date: day(i + 1) }))
     const { file, data } = await writeLines([record('cat', inCategory('b'), { versions })])
     await skillsteadJson(['import', file, '--data', data])

@@ -174,7 +174,7 @@ describe('an import of records', () => {
     await expect(show('x/gcp-storage')).resolves.toBeTruthy()
   })
 
-  it('publishes a history in order, with the version number of a record if it is higher than the previous number', async () => {
+  it('publishes the versions of a record in order, and keeps a version number only if the numbers increase', async () => {
     const { versions, latestVersion } = await show('x/history')
     expect(versions.map(({ version, publishedAt }) => [version, publishedAt.slice(0, 10)])).toEqual([
       ['1.2.2', '2024-03-01'],
@@ -203,7 +203,7 @@ function toRecord(name: string, paths: string[]): string {
 }
 
 describe('an import of folders and zips', () => {
-  it('names each Git LFS pointer and each link as text', async () => {
+  it('reports each Git LFS pointer, and each link that the source stores as a text file', async () => {
     const folder = await makeFolder()
     const source = join(folder, 'source')
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n'
@@ -236,7 +236,7 @@ describe('an import of folders and zips', () => {
     ['three', { a: 'Data Tools', b: 'Data_Tools', c: 'data-tools' }, { 'data-tools': 'c', 'b-data-tools': 'b' }],
   ]
   it.each(folderNames)(
-    'gives valid names to their skills before it derives names from invalid names: %s',
+    'keeps a valid skill name, even if an invalid name would be converted to the same name: %s',
     async (_, written, given) => {
       const folder = await makeFolder()
       const data = join(folder, 'data')
@@ -282,7 +282,7 @@ describe('an import of folders and zips', () => {
     },
   )
 
-  it('omits the same files of a record as of a folder', async () => {
+  it('omits the same files from a JSON record as from a folder', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const files = ['.DS_Store', 'a/._b', 'node_modules/x.js', 'inner/SKILL.md', 'inner/x.txt', 'own.md']

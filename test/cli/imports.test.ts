@@ -52,7 +52,7 @@ describeDatabases('content from other registries', (open) => {
       expect((await test.api().getFeed()).head).toBe(head)
     })
 
-    it('keeps the order of a history, and uses a given version number only if it is higher than the previous one', async () => {
+    it('keeps the order of versions, and uses a given version number only if the numbers increase', async () => {
       const versions = ['1.0.0', '3.0.0', '2.0.0', 'not-a-version', undefined]
       const made = []
       for (const [i, version] of versions.entries()) {
@@ -71,7 +71,7 @@ describeDatabases('content from other registries', (open) => {
       expect(made).toEqual(['1.0.0', '3.0.0', '3.0.1', '3.0.2', '3.0.3'])
     })
 
-    it('uses the first paragraph as a missing description, with a warning, unless the record has a description', async () => {
+    it('uses the first paragraph of a SKILL.md as the description, with a warning, if the description is missing', async () => {
       const { warnings } = await imported({
         name: 'silent',
         skillMd: '---\nname: loud\n---\n\n# Title\n\nA paragraph.\n',
@@ -138,7 +138,7 @@ describeDatabases('content from other registries', (open) => {
     expect(total).toBe(entries.length)
   })
 
-  it('a stub of a skill has a full name but no short name, and becomes a skill when its owner publishes it', async () => {
+  it('a stub of a skill without content has only a full name, and becomes a skill when its owner publishes a version', async () => {
     await imported({ name: 'seed' })
     const owner = { id: await authorId(), username: 'author' }
     const stub = { owner, name: 'stubbed', description: 'Known.', repository: 'https://example.com/s' }

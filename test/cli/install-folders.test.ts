@@ -69,7 +69,7 @@ it('an install replaces all folders or none, whichever step fails', async () => 
   expect((await readdir(join(root, 'skills'))).toSorted()).toEqual(['fresh', 'pdf'])
 })
 
-it('an install that fails and cannot restore the former content keeps that content, and reports its path', async () => {
+it('a failed install that cannot restore the former content of a folder reports where the content is stored', async () => {
   const root = await makeSkills()
   const skills = join(root, 'skills')
   async function breakStaging() {

@@ -103,7 +103,7 @@ it('an install refuses packages with another digest, or with paths outside the f
   expect(await readdir(folder)).toEqual([])
 })
 
-it('an install changes nothing if the node is unavailable, a captive portal, or sends false data', async () => {
+it('an install changes nothing if the node is unavailable or sends false data, or a captive portal responds', async () => {
   const { api, node } = await startNode()
   const project = await makeProject()
   await project.run('install', 'pdf', '--url', node.url)

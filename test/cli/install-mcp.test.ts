@@ -45,7 +45,7 @@ const readServers = async (project: Project) =>
   (JSON.parse(await readFile(fileOf(project), 'utf8')) as { mcpServers: Record<string, unknown> }).mcpServers
 
 describe('install', () => {
-  it('leaves the MCP servers of the project as they are, and names the servers and the option for them', async () => {
+  it('writes no MCP servers without --with-mcp, but names the option and the MCP servers of the skill', async () => {
     const { project, install, node } = await startWith()
     const installed = await install('tickets')
     expect(installed.stdout).toBe(
@@ -148,7 +148,7 @@ describe('install', () => {
     expect((await install('tickets')).code).toBe(0)
   })
 
-  it('keeps other keys of any name, and follows no link out of the project', async () => {
+  it('keeps other keys of .mcp.json, even __proto__, and follows no link out of the project', async () => {
     const { project, install } = await startWith({ api: remote })
     const text = '{"__proto__": {"a": 1}, "mcpServers": {"__proto__": {"command": "x"}}}'
     await writeFile(fileOf(project), text)
@@ -176,7 +176,7 @@ describe('install', () => {
     expect((await install('tickets')).stdout).toContain('tickets (stdio ./bin/server ')
   })
 
-  it('refuses --with-mcp for a folder whose name a client would expand', async () => {
+  it('refuses --with-mcp for a folder whose name contains a placeholder that a client would expand', async () => {
     const { project, install } = await startWith()
     const refused = await install('tickets', '--with-mcp', '--dir', 'a${TOKEN}')
     expect([refused.code, await project.files()]).toEqual([1, {}])
@@ -200,7 +200,7 @@ describe('install', () => {
 })
 
 describe('update', () => {
-  it('writes no MCP servers, but names those that differ; install --with-mcp replaces and removes them', async () => {
+  it('writes no MCP servers, but names changed servers, which install --with-mcp replaces or removes', async () => {
     const { api, project, install } = await startWith()
     await install('tickets', '--with-mcp')
     const before = await readServers(project)
@@ -262,7 +262,7 @@ describe('remove', () => {
     expect(await readServers(project)).toEqual({})
   })
 
-  it('leaves .mcp.json unchanged if install wrote nothing to it, and reports if it cannot be read', async () => {
+  it('leaves .mcp.json unchanged if install wrote no servers, and fails if .mcp.json cannot be read', async () => {
     const { project, install } = await startWith()
     await install('tickets')
     const text = JSON.stringify({ mcpServers: { tickets: entryOf('./.agents/skills/tickets'), api: remoteEntry } })

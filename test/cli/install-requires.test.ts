@@ -26,7 +26,7 @@ const lockOf = async (folder: string) =>
     }
   ).skills
 
-it('`install` adds the skills that a skill requires, says why, and locks the ranges', async () => {
+it('`install` adds the skills that a skill requires, names the reason, and stores the ranges in skills.lock', async () => {
   const { project, url } = await start()
   const { code, stdout, stderr } = await project.run('install', 'report', '--url', url)
   expect([code, stdout.split('\n')]).toEqual([
@@ -147,7 +147,7 @@ it('`update` keeps skills within the ranges of the skills that require them, and
 
 const recall = (api: RegistryApi, range: string) => api.recallSkill({ name: 'alice/lib', range, reason: 'It is bad.' })
 
-describe('a recalled skill that other skills require', () => {
+describe('a recalled or yanked skill that other skills require', () => {
   it('is downgraded by `update` to a lower version within the required ranges', async () => {
     const { api, project, url } = await start()
     await project.run('install', 'forms', '--url', url)
@@ -187,7 +187,7 @@ describe('a recalled skill that other skills require', () => {
     expect(stderr).toMatch(/No version of alice\/lib satisfies/)
   })
 
-  it('is updated to the latest version if the new version of the other skill no longer requires it', async () => {
+  it('is updated to its latest version if the other skills, once updated, no longer require the recalled skill', async () => {
     const { api, project, publish, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await recall(api, '1.x')
@@ -209,7 +209,7 @@ describe('a recalled skill that other skills require', () => {
     ])
   })
 
-  it('is downgraded by `update` if its version was yanked instead of recalled', async () => {
+  it('is downgraded by `update` if the installed version was yanked', async () => {
     const { api, project, url } = await start()
     await project.run('install', 'forms', '--url', url)
     await api.yankVersion({ name: 'alice/lib', version: '1.4.0' })
@@ -244,7 +244,7 @@ async function startConflict() {
 }
 
 describe('a conflict of requirements in `update`', () => {
-  it('leaves the skill unchanged, says why, and updates the skills that are independent of it', async () => {
+  it('leaves the affected skill unchanged, with the reason, and does not stop updates of independent skills', async () => {
     const { project, publish, names, url } = await startConflict()
     for (const name of names) await publish(name, '1.1.0')
     await publish('lib', '1.5.0')
@@ -263,7 +263,7 @@ describe('a conflict of requirements in `update`', () => {
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('alice/wide stays at 1.0.0') })
   })
 
-  it('is listed with --json, and skills that the other updates require are added', async () => {
+  it('is listed with --json, and does not stop an update that adds a newly required skill', async () => {
     const { project, publish, url } = await startConflict()
     await publish('extra', '1.0.0')
     await publish('tool-b', '1.1.0', '[extra@^1.0.0]')
@@ -280,7 +280,7 @@ describe('a conflict of requirements in `update`', () => {
     ])
   })
 
-  it('does not stop the update of skills that only fit together', async () => {
+  it('does not stop the update of two skills whose new versions are compatible only with each other', async () => {
     const { project, publish, url } = await startConflict()
     for (const version of ['1.0.0', '2.0.0']) await publish('common', version)
     for (const name of ['pair-a', 'pair-b']) await publish(name, '1.0.0', '[common@^1.0.0]')

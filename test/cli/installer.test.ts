@@ -71,7 +71,7 @@ describe('the program `skills`', () => {
     expect(await read('pinned/SKILL.md')).toContain('One.')
   })
 
-  it("installs a pack with skills of several owners, and the operator's pack from the root URL", async () => {
+  it('installs a pack with skills of several owners, from the URL of the pack or of a node that offers the pack', async () => {
     await alice.publishSkill({ skillMd: skillMd('one') })
     await bob.publishSkill({ ...withFiles('b'), skillMd: skillMd('two') })
     await bob.createPack({ name: 'Basics', description: '', skills: ['alice/one', 'bob/two'] })

@@ -19,7 +19,7 @@ async function startCounting() {
   return { api, node, clock, countsOf }
 }
 
-it('`install` and `update` are counted as installs where a package is downloaded', async () => {
+it('`install` and `update` count as an install only if the command downloads a package', async () => {
   const { api, node, clock, countsOf } = await startCounting()
   const project = await makeProject()
   await project.run('install', 'pdf', '--url', node.url)
@@ -38,7 +38,7 @@ it('`install` and `update` are counted as installs where a package is downloaded
   ])
 })
 
-it('commands that only look at a package are counted as downloads', async () => {
+it('commands that read a package without an install are counted as downloads only', async () => {
   const { node, countsOf } = await startCounting()
   await skillstead(['load', 'pdf', '--url', node.url])
   expect(await countsOf()).toEqual({ installs: 0, downloads: 1, clients: ['api'] })

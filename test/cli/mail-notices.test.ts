@@ -166,7 +166,7 @@ describe('e-mail notices', () => {
     )
   })
 
-  it('to the address of another person are limited in number, whatever the users submit', async () => {
+  it('are limited in number for each address, so that users cannot flood the mailbox of another person', async () => {
     let sent = 0
     const { as, submit, jobs } = await makeRegistry({ publicUrl, send: async () => void (sent += 1) })
     await (await as('rae')).updateMe({ email: 'victim@example.com' })
@@ -188,8 +188,8 @@ describe('e-mail notices', () => {
   })
 })
 
-describe('the address of a user', () => {
-  it('is shown to the user alone, and deleted with null', async () => {
+describe('the e-mail address of a user', () => {
+  it('is visible only to the user, who can delete the address', async () => {
     const { registry, as } = await makeRegistry(undefined)
     const rae = await as('rae')
     expect((await rae.getMe()).email).toBeNull()

@@ -92,7 +92,7 @@ describe('skillstead mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(4)
   })
 
-  it('searches a node with GET, or with POST if the query is too long for a URL or has a context', async () => {
+  it('searches a node with GET, or with POST if the query is too long for a URL or a project context is given', async () => {
     const asked: string[] = []
     const server = createServer(({ method, url }, response) => {
       asked.push(`${method} ${url!.split('?')[0]}`)

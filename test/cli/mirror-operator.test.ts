@@ -93,7 +93,7 @@ describe('the mirror commands', () => {
   })
 })
 
-describe('the operation of a mirror', () => {
+describe('skillstead mirror', () => {
   it('changes only the given settings of an upstream', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { data, run, json, runWith } = await makeMirror()

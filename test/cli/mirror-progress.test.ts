@@ -21,12 +21,12 @@ it('the remaining time of a sync is extrapolated from the progress of its curren
   expect(toPace(at('applying', 300)).secondsLeft).toBeUndefined()
 })
 
-it('the remaining time of a sync is the estimate of the rate-limited upstream, if the upstream gives one', () => {
+it('the remaining time of a sync is the estimate of a rate-limited upstream, if the upstream gives an estimate', () => {
   const toPace = createPace(() => 0)
   expect(toPace(at('listing', 10, { total: 100, secondsLeft: 5400 })).secondsLeft).toBe(5400)
 })
 
-it('the pace of a phase is shown with the remaining time, and a slow pace without a rate', () => {
+it('the progress of a sync shows its rate and remaining time, but no rate if the rate is very low', () => {
   let nowMs = 0
   const toPace = createPace(() => nowMs)
   expect(toPaceText(toPace(at('applying', 1000, { total: 9000 })))).toBe('')

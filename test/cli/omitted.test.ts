@@ -138,7 +138,7 @@ describe.skipIf(process.platform === 'win32')(
     })
 
     it.each(doors)(
-      'are the same in a publish of %s, as are the lists of omitted and changed files',
+      'are the expected files after a publish of %s, which lists the omitted and changed files',
       async (_, open) => {
         const place = await open(await makeSkill())
         for (const more of [['--dry-run'], []]) {
@@ -157,7 +157,7 @@ describe.skipIf(process.platform === 'win32')(
       },
     )
 
-    it('are the same in a publish of JSON, whose response always lists omitted and changed files', async () => {
+    it('are the expected files after a publish of JSON, whose response always lists omitted and changed files', async () => {
       const api = createClient({ baseUrl: server.url, apiKey: env.SKILLSTEAD_KEY! })
       const plain = [
         'docs/real.md',
@@ -180,7 +180,7 @@ describe.skipIf(process.platform === 'win32')(
       expect(await api.publishSkill({ name: 'bare', license: 'MIT' })).toMatchObject({ omitted: [], changed: [] })
     })
 
-    it.each(doors.filter(([name]) => !name.includes('tar')))('are the same in an import of %s', async (_, open) => {
+    it.each(doors.filter(([name]) => !name.includes('tar')))('are as expected after importing %s', async (_, open) => {
       const place = await open(await makeSkill())
       const own = join(await makeFolder(), 'data')
       const summary = await skillsteadJson<Lists>(['import', place, '--owner', 'alice', '--data', own])
@@ -199,7 +199,7 @@ describe.skipIf(process.platform === 'win32')(
       }
     })
 
-    it('are the same in a mirror of a folder and of a git repository, and its report names them', async () => {
+    it('are the expected files after a sync from a folder or a git repository, which lists omitted and changed files', async () => {
       const folder = await makeSkill()
       const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, '..'), stdio: 'pipe' })
       const own = join(await makeFolder(), 'data')
@@ -222,7 +222,7 @@ describe.skipIf(process.platform === 'win32')(
       }
     })
 
-    it('are reported by lint, publish and import if omitted or changed, in lines of text', async () => {
+    it('can differ from the source: lint, publish and import print each omitted or changed file', async () => {
       const folder = await makeSkill()
       const own = join(await makeFolder(), 'data')
       const lines = [
@@ -267,7 +267,7 @@ describe.skipIf(process.platform === 'win32')(
   },
 )
 
-describe('lists of very many entries', () => {
+describe('long lists of omitted files', () => {
   it.each([
     [100, undefined],
     [101, undefined],

@@ -84,7 +84,7 @@ describe('serve', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains no metrics token')])
   })
 
-  it('refuses incomplete or invalid settings of the second opinion', async () => {
+  it('refuses incomplete or invalid settings of the second-opinion service', async () => {
     const serve = ['serve', '--port', '0', '--data', join(await makeFolder(), 'data')]
     const url = ['--second-opinion-url', 'http://127.0.0.1:9/judge']
     const wrong: [string[], string][] = [

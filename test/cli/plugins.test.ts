@@ -196,7 +196,7 @@ describe('publishing a plugin', () => {
     expect(await members('taken')).toEqual(['alice/taken-form', 'alice/taken-letter'])
   })
 
-  it('keeps the display name of a pack, and takes no pack of another plugin for its own', async () => {
+  it('keeps the display name of a pack, and does not take over a pack that belongs to another plugin', async () => {
     await read(['publish', await makeAcme('acme')])
     await read(['pack', 'create', 'acme-tools', 'alice/acme', '--name', 'Everything from Acme'])
     expect((await read(['publish', await makeAcme('acme-tools')])).pack.status).toBe('updated')
@@ -341,7 +341,7 @@ describe('publishing a plugin', () => {
   })
 
   it.each(['x.tar', 'x.TAR.BZ2', 'x.tar.xz', 'x.7z', 'x.rar', 'x.gz', 'x.skill'])(
-    'refuses %s, an archive of another kind, by its ending, as verify does',
+    'refuses the unsupported archive %s by its file extension, as verify does',
     async (name) => {
       const file = join(await makeFolder(), name)
       await writeFile(file, await packTar([{ header: { name: 'SKILL.md', size: 1 }, body: 'x' }]))
@@ -410,7 +410,7 @@ describe('linting a plugin', () => {
     expect((await skillstead(['lint', await makePlugin(toFiles('linted'))])).stdout).not.toContain('cannot be read')
   })
 
-  it.each(doors)('from %s names what a publish omits', async (_, name, make, more = []) => {
+  it.each(doors)('from %s lists the files and fields that a publish omits', async (_, name, make, more = []) => {
     const manifest = toManifest({ name, version: '1.0.0', main: './x' })
     const place = await make({ ...toFiles(name), 'plugin.json': manifest })
     const answer = JSON.parse((await skillstead(['lint', place, '--json'])).stdout) as Answer
@@ -536,7 +536,7 @@ describe('writing a pack as a plugin', () => {
     ])
   })
 
-  it.each(['w.tgz', 'w.tar.gz', 'w.tar', 'w.7z'])('refuses %s, as it writes only .zip archives', async (name) => {
+  it.each(['w.tgz', 'w.tar.gz', 'w.tar', 'w.7z'])('refuses to write %s: only .zip is supported', async (name) => {
     const folder = await makeFolder()
     const path = join(folder, name)
     const { code, stderr } = await call(['pack', 'show', 'written', '--plugin', path])
@@ -596,7 +596,7 @@ describe('a name that Claude Code reserves for marketplaces', () => {
     expect(pack.stdout).toContain(`reserved_marketplace: Claude Code reserves the marketplace name '${name}'.`)
   })
 
-  it('is the only kind of pack name with this warning', async () => {
+  it('causes no warning if it is only a part of the name of a pack', async () => {
     const { stdout } = await call(['pack', 'create', 'my-claude-plugins', 'alice/written-form'])
     expect(stdout).not.toContain('reserves')
   })

@@ -120,7 +120,7 @@ it('`trust` adds, lists and removes CI jobs that may publish', async () => {
   expect((await run('list', 'acme')).stdout).toBe('0 of 0.\n')
 })
 
-it('`publish --all` publishes the valid skills of a folder, and if repeated continues with the rest', async () => {
+it('`publish --all` publishes the valid skills of a folder, and a second run publishes skills corrected since', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const folder = join(await makeSkills('csv', 'pdf', 'taken', 'xml'), 'skills')
@@ -149,7 +149,7 @@ it('`publish --all` publishes the valid skills of a folder, and if repeated cont
   expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('contains no SKILL.md')])
 })
 
-it('`publish --all` counts the versions that wait for a decision', async () => {
+it('`publish --all` counts the quarantined versions, which wait for a decision', async () => {
   const test = await startExchangingNode()
   const { key } = await test.alice.createApiKey({ name: 'x' })
   const folder = join(await makeSkills('csv', 'pdf', 'xml'), 'skills')

@@ -100,7 +100,7 @@ describe('`install`', () => {
     expect((await project.run('list')).stdout).not.toContain('recalled')
   })
 
-  it('lists a recalled version in skills.lock as recalled, even if its entry states the name of another skill', async () => {
+  it('lists a recalled version in skills.lock as recalled, even if the lock entry names another skill', async () => {
     const { install, project, recall } = await start()
     await install('alice/tool')
     await recall('2.x')
@@ -163,7 +163,7 @@ it('`load` refuses a recalled version, unless it is named exactly with --allow-r
 })
 
 describe('`install` with --allow-recalled', () => {
-  it('allows only the recalled versions that the command names, not those in a pack', async () => {
+  it('allows only the recalled versions that the command names, not recalled versions in a pack', async () => {
     const { api, install, recall, read } = await start()
     await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.2.0' })
     await api.createPack({ name: 'Kit', description: '', skills: [{ name: 'alice/tool', version: '1.1.0' }] })
@@ -206,7 +206,7 @@ describe('an installed version that is recalled', () => {
     ])
   })
 
-  it('makes `heartbeat` fail, which shows the reason', async () => {
+  it('makes `heartbeat` fail and print the reason of the recall', async () => {
     const { install, node, project, recall } = await start()
     await install('alice/tool')
     await recall('2.x')
@@ -297,7 +297,7 @@ describe('a recall that a registry reported', () => {
     expect((await project.run('list')).stdout).toMatch(/eve\/other@2\.0\.0 .*recalled \(/)
   })
 
-  it('with a very long reason is truncated, and recalls of other registries are kept', async () => {
+  it('is shortened if the reason is very long, and does not replace recalls of other registries', async () => {
     const { install, node, project, recall } = await start()
     await install('alice/tool')
     await recall('2.x')
@@ -319,7 +319,7 @@ describe('a recall that a registry reported', () => {
     expect(files).toHaveLength(2)
   })
 
-  it('is requested from every registry in skills.lock, even if one registry is unavailable', async () => {
+  it('stops `install` even if another registry in skills.lock is unavailable', async () => {
     const { install, project, recall, read } = await start()
     await install('alice/tool')
     await lockFrom(project, 'aaa/dead', 'http://127.0.0.1:9')

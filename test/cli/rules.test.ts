@@ -20,7 +20,7 @@ async function prepare() {
 }
 
 describe('skillstead rules', () => {
-  it('creates a key that only its owner can read, and never replaces a file', async () => {
+  it('creates a signing key that only its owner can read, and never replaces a file', async () => {
     const { keyFile, key } = await prepare()
     expect(key).toMatch(/^rules\.example\.com\+[0-9a-f]{8}\+/)
     expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
@@ -47,7 +47,7 @@ describe('skillstead rules', () => {
     await expect(stat(join(folder, 'none'))).rejects.toThrow('ENOENT')
   })
 
-  it('follows a bundle in the registry of a node, until it is removed', async () => {
+  it('updates the rules of a registry from a followed rule bundle, until the bundle is removed', async () => {
     const { bundle, data, key, sign } = await prepare()
     const at = ['--data', data]
     await skillstead(['users', 'create', 'ada', ...at])

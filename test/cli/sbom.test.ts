@@ -21,7 +21,7 @@ async function makeSkill(more: Record<string, string> = {}): Promise<string> {
   return folder
 }
 
-it('`sbom FOLDER` describes a skill as a node that publishes it does', async () => {
+it('`sbom FOLDER` describes a skill like the node to which the skill was published', async () => {
   const folder = await makeSkill()
   const { code, stdout, stderr } = await skillstead(['sbom', folder])
   expect([code, stderr]).toEqual([0, ''])
@@ -37,7 +37,7 @@ it('`sbom FOLDER` describes a skill as a node that publishes it does', async () 
   expect(toNames(local)).toEqual(toNames(published))
 })
 
-it('`sbom` writes the same bytes again, to a file or as one line of JSON', async () => {
+it('`sbom` writes the same document to a file, to standard output and as one line of JSON', async () => {
   const folder = await makeSkill()
   const out = join(await makeFolder(), 'new', 'skill.cdx.json')
   const written = await skillstead(['sbom', folder, '--out', out])
@@ -87,7 +87,7 @@ it('`sbom --lock` describes the installed skills, from the cache or from unchang
   )
 })
 
-it('`sbom --lock` reads the folders of the global lock', async () => {
+it('`sbom --lock` reads the folders of globally installed skills', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd, files: others, version: '2.0.0' })
   const { folder, home } = await makeProject()

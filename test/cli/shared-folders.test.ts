@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
     }
   })
 
-  it('can have a pipe in place of a cached package, for which no command waits', async () => {
+  it('can have a pipe in place of a cached package, and no command waits for the pipe', async () => {
     const root = await makeFolder()
     const digest = `sha256:${'0'.repeat(64)}`
     const file = join(root, 'sha256', `${'0'.repeat(64)}.zip`)

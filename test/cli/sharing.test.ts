@@ -10,7 +10,7 @@ const run = async (...args: string[]) => {
 }
 const codeOf = async (...args: string[]) => (await skillstead(args)).code
 
-describe('the owner of a skill on the command line', { timeout: 120_000 }, () => {
+describe('commands for the owner of a skill', { timeout: 120_000 }, () => {
   let data: string
   let server: Running
   let alice: string[]
@@ -59,7 +59,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await codeOf('share', name, ...bob)).toBe(1)
   })
 
-  it('`invite` and `accept` make a collaborator; `invite --remove` ends it, `accept --decline` declines', async () => {
+  it('`accept` accepts or declines an invitation to collaborate, and `invite --remove` ends the collaboration', async () => {
     const name = await publish('common')
     expect(await run('invite', name, ...alice)).toBe('alice/common has no collaborators.\n')
     expect(await run('invite', name, 'bob', '--role', 'write', ...alice)).toBe('bob  write  invited\n')
@@ -120,7 +120,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await codeOf('describe', name, 'Writes', 'more.', ...alice)).toBe(2)
   })
 
-  it('`delete` needs --yes, and deletes for all users', async () => {
+  it('`delete` needs --yes, and deletes the skill for all users', async () => {
     const name = await publish('gone', 'public')
     expect(await run('delete', name, ...alice)).toMatch(/^2 .*cannot be undone\. Pass --yes/)
     expect(await codeOf('delete', name, '--yes', ...bob)).toBe(1)
@@ -128,7 +128,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await codeOf('show', name, ...alice)).toBe(1)
   })
 
-  it('`downloads` shows the days with downloads', async () => {
+  it('`downloads` shows the days on which a skill was downloaded', async () => {
     const name = await publish('read', 'public')
     expect(await run('downloads', name, '--days', '7', ...bob)).toBe('0 downloads in 7 days.\n')
     await fetch(`${server.url}/api/v1/skills/alice%2Fread/skill.md`)

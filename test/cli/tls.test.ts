@@ -112,12 +112,12 @@ describe('a node with a certificate', () => {
       async () => [...publicUrl, ...toOptions(await writePair({ ...first, key: first.cert }))],
       'The file of --tls-key contains no private key in PEM form without a passphrase.',
     ],
-  ])('is refused with %s', async (_, toArguments, problem) => {
+  ])('exits with an error if started with %s', async (_, toArguments, problem) => {
     const refused = await skillstead(['serve', '--port', '0', '--data', join(folder, 'none'), ...(await toArguments())])
     expect(refused).toEqual({ code: 2, stdout: '', stderr: `${problem}\n` })
   })
 
-  it('is refused with a file that does not exist', async () => {
+  it('exits with an error if the certificate file does not exist', async () => {
     const serve = ['serve', '--data', join(folder, 'none'), ...publicUrl, '--tls-cert', 'none.pem', '--tls-key', 'a']
     expect(await skillstead(serve)).toEqual({ code: 2, stdout: '', stderr: "'none.pem' cannot be read.\n" })
   })
@@ -203,7 +203,7 @@ describe('skillstead health', () => {
     })
   })
 
-  it.each(['nonsense', 'ftp://host', 'http://a:b@host'])('refuses a URL that is not of a node: %s', async (url) => {
+  it.each(['nonsense', 'ftp://host', 'http://a:b@host'])('refuses the invalid node URL %s', async (url) => {
     expect(await skillstead(['health', '--url', url])).toMatchObject({ code: 2, stdout: '' })
   })
 })

@@ -10,7 +10,7 @@ async function createKey(name: string, as: string[], more: string[] = []) {
   return JSON.parse(stdout) as { id: string; key: string; expiresAt: string | null }
 }
 
-describe('users and their skills from the command line', () => {
+describe('commands about users and their skills', () => {
   let server: Running
   let data: string
   let admin: string[]
@@ -113,7 +113,7 @@ describe('users and their skills from the command line', () => {
 
   const withKey = (key: string) => ['--url', server.url, '--key', key]
 
-  it('`keys revoke` names the valid keys that the key made, and revokes these keys with --with-made', async () => {
+  it('`keys revoke` names the valid keys created with the revoked key, and --with-made revokes these keys', async () => {
     const isValid = async ({ key }: { key: string }) => (await skillstead(['whoami', ...withKey(key)])).code === 0
     const allScopes = ['--scopes', 'read,publish,manage']
     const first = await createKey('first', bob, ['--expires-in-days', '2', ...allScopes])

@@ -72,7 +72,7 @@ describe('the verification of authors from the command line', () => {
     )
   })
 
-  it('needs a file of trusted certificates, and `serve` refuses a file without certificates', async () => {
+  it('requires that the file given to `serve --ca` contains certificates', async () => {
     const cwd = await makeFolder()
     for (const text of ['', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
       await writeFile(join(cwd, 'ca.pem'), text)

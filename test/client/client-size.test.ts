@@ -54,7 +54,7 @@ describe('the client bundle for browsers', () => {
     },
   )
 
-  it('exports exactly the listed names, so that no release removes one by accident', async () => {
+  it('exports exactly the listed names, so that no release removes an export by accident', async () => {
     const names = await Promise.all(
       [import('@skillstead/client'), import('@skillstead/client/webhooks'), import('@skillstead/client/verify')].map(
         async (entry) => Object.keys(await entry).toSorted(),

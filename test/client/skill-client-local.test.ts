@@ -77,7 +77,7 @@ describeDatabases('a skill client of a registry in the same process', (open) => 
     await expect(client.load(name, { version: '1.0.0' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('does not wait for a load that began before a change', async () => {
+  it('loads the new version without waiting for a load that began before the change', async () => {
     const resumed = Promise.withResolvers<void>()
     let calls = 0
     const loadSkill: RegistryApi['loadSkill'] = async (input) => {

@@ -64,7 +64,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(stale).toMatchObject([['alice/pdf', { code: 'upstream_timeout' }]])
   })
 
-  it('sends no request during the time in Retry-After, or for at most one hour', async () => {
+  it('waits for the time in Retry-After, at most one hour, before the next request', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)

@@ -86,7 +86,7 @@ describe('the results of evaluations in a record', () => {
   afterEach(endMirrors)
 
   describeInTurn('of a mirror', (open) => {
-    it('are one for each user, so that a flood of results displaces no other user', async () => {
+    it('are limited to one per user, so that a user with many results displaces no other user', async () => {
       const { test: upstream, url, alice } = await openUpstream(open)
       await publish(alice, 'tea', '1.0.0')
       await post(alice, tea.name, tea.version)

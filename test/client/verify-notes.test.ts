@@ -121,7 +121,7 @@ describe('a checkpoint', () => {
     expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('does not match the checkpoint and its time')
   })
 
-  it('endorses those keys that are listed in its text for its log and that have signed it', () => {
+  it('endorses the keys in its text that belong to its log and have signed the checkpoint', () => {
     const named = (...keys: string[]) => `${text}${keys.map((key) => `key ${key}\n`).join('')}`
     const endorsed = (body: string, ...lines: string[]) =>
       verifyCheckpoint(`${body}\n${lines.join('')}`, [node.vkey]).endorsedKeys

@@ -82,18 +82,18 @@ describe('a provenance record', () => {
         'a.txt is missing, A.txt does not belong to it',
       ],
       ['empty', [], 'SKILL.md is missing, a.txt is missing, b/c.txt is missing'],
-    ])('is rejected if a file is %s', (_, files, sentence) => {
+    ])('are rejected if a file is %s', (_, files, sentence) => {
       const { problems } = verifyProvenance(record, { keys, content: files })
       expect(problems.map(({ part }) => part)).toEqual(['content'])
       expect(problems[0]!.message).toMatch(new RegExp(`not ${record.digest}: ${sentence}\\.$`))
     })
 
-    it('is verified with the files of the skill in any order', () => {
+    it('are verified with the files of the skill in any order', () => {
       expect(toContentDigest(content.toReversed())).toBe(record.digest)
       expect(() => verifyFiles(content.toReversed(), record.digest)).not.toThrow()
     })
 
-    it('is rejected if the path of one file is crafted to look like the entries of two files', () => {
+    it('are rejected if the path of one file is crafted to look like the entries of two files', () => {
       const listed = verifyProvenance(record, { keys, content })
       const [, first, second] = listed.ok ? listed.entry!.data.files! : []
       const path = `a.txt\n${second!.digest} ${second!.size} b/c.txt`
@@ -102,7 +102,7 @@ describe('a provenance record', () => {
       expect(verifyProvenance(record, { keys, content: files }).problems[0]!.message).toMatch(/^The path "a\.txt\\n/)
     })
 
-    it('produce an error that lists ten differing files and counts the rest, if they do not match', () => {
+    it('produce an error that lists ten differing files and counts the other differing files', () => {
       const more = Array.from({ length: 25 }, (_, i) => toFile(`more-${i}.txt`, ''))
       const { problems } = verifyProvenance(record, { keys, content: [...content, ...more] })
       expect(problems[0]!.message).toContain('more-9.txt does not belong to it, and 15 more.')

@@ -55,7 +55,7 @@ describe('a webhook receiver that handles each event once', () => {
     expect(handled).toBe(1)
   })
 
-  it('calls its handler again after a failure, which it reports to all concurrent deliveries', async () => {
+  it('reports a failed handler to all concurrent deliveries, and calls the handler again for the next delivery', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const failure = new Error('The disk is full.')
