@@ -307,7 +307,7 @@ describeApi('accounts', (open) => {
     })
   })
 
-  it('only the first user of a node is an administrator on the enterprise plan', async () => {
+  it('only the first user of a node gets the administrator role and the enterprise plan', async () => {
     const fresh = await open({ empty: true })
     const first = await fresh.makeUser('first')
     const second = await fresh.makeUser('second')

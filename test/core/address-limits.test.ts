@@ -20,7 +20,7 @@ describe('the hourly limit of an IP address', () => {
     expect(await limits.take('vote', here, 'one')).toBe(true)
   })
 
-  it('asks to wait no longer than an hour after the clock was set back', async () => {
+  it('makes callers wait at most an hour, even after the clock was set back', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 10; i++) await limits.require('vote', here, 'one')
     vi.setSystemTime(Date.now() - 365 * 24 * hourMs)
@@ -28,7 +28,7 @@ describe('the hourly limit of an IP address', () => {
     expect(refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 })
   })
 
-  it('is separate for each address, action and subject, and does not apply to calls without an address', async () => {
+  it('is counted separately for each address, action and target, and never applies to calls without an address', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 20; i++) await limits.take('vote', here, 'one')
     expect(await limits.take('vote', here, 'one')).toBe(false)

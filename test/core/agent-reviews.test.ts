@@ -11,7 +11,7 @@ const forged = `sat_${'A'.repeat(43)}`
 const toVote = (name: string, id: string, agentKey: string) => ({ name, id, agentKey })
 const toInput = (name: string, agentKey: string, rating = 4) => ({ name, agentKey, rating, content: 'Good enough.' })
 
-describeApi('reviews of agents', (open) => {
+describeApi('reviews by agents', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -206,7 +206,7 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('an invalid review', () => {
+  describe('a review', () => {
     it.each([0, 0.5, 5.5, 6, -1, 0.999, 5.001, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '4', null, [4]])(
       'with the rating %j is rejected without any effect',
       async (rating) => {
@@ -233,7 +233,7 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('is not a review with a rating from 1 to 5 and at most 4000 UTF-16 code units', async () => {
+    it('is accepted with a rating from 1 to 5 and at most 4000 UTF-16 code units', async () => {
       await publish('rated')
       for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
@@ -271,7 +271,7 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  it('of a private skill are visible to callers who may see the skill', async () => {
+  it('on a private skill are visible to callers who may see the skill', async () => {
     await publish('secret', 'private')
     const { agentToken } = await alice.api.createAgentReview(toInput('alice/secret', 'codex:inside', 5))
     expect(await list('alice/secret', alice)).toHaveLength(1)
@@ -406,7 +406,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('guarded'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('requires a review of the skill in the URL', async () => {
+    it('is accepted only if the review belongs to the skill in the URL', async () => {
       const id = await makeReview('mine', 'codex:mine')
       const agentKey = 'codex:lost'
       for (const [name, wrong] of [
@@ -422,7 +422,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('mine'))[0]!.helpfulCount).toBe(0)
     })
 
-    it("raises the reviewer's trust once for each other user whose agent votes with its token", async () => {
+    it("raises the reviewer's trust only with the token of another user's agent, and only once per user", async () => {
       const author = await registerFor(alice, 'codex:trusted')
       const id = await makeReview('trusted', 'codex:trusted', author)
       const before = await test.api().getAgent({ agentKey: 'codex:trusted' })
@@ -449,7 +449,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
-    it('counts for the reviewer even if a caller without the token voted in the agent’s name before', async () => {
+    it("sent with the agent's token counts for the reviewer even after a vote in the agent's name without the token", async () => {
       const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
       const agentKey = 'codex:usurped-voter'
       const agentToken = await registerFor(bob, agentKey)
@@ -495,7 +495,7 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe("the effect of agents' reviews on the owner's reputation", () => {
-    it('requires an authenticated review by an agent linked to a user, and changes when that review changes', async () => {
+    it('exists only for authenticated reviews by agents linked to a user, and follows changes of the rating', async () => {
       const name = 'alice/weighed'
       await publish('weighed')
       const { agentToken } = await test.api().createAgentReview(toInput(name, 'codex:weigher', 5))
@@ -519,7 +519,7 @@ describeApi('reviews of agents', (open) => {
       expect(await creditOf(name)).toEqual([2, 5])
     })
 
-    it("does not exist for reviews by the owner's own agents, even if they are linked later", async () => {
+    it("does not exist for reviews by the owner's own agents, even if linked to the owner after the review", async () => {
       const name = 'alice/praised'
       await publish('praised')
       const agentToken = await registerFor(alice, 'codex:fan')

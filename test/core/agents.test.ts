@@ -420,7 +420,7 @@ describeApi('agents', (open, { transport }) => {
   })
 
   describe('a version that an agent publishes', () => {
-    it('is recorded for the agent of the token, which is linked to the user of the key', async () => {
+    it('is recorded for the agent whose token is sent, and links this agent to the user of the API key', async () => {
       const agentToken = await register('maker:one')
       expect(await readRow('maker:one')).toMatchObject({ user_id: null, authenticated: 0, trust_score: 0 })
       await test.apiWith({ agentToken }, alice).publishSkill({ skillMd: skillMd('made') })
@@ -432,7 +432,7 @@ describeApi('agents', (open, { transport }) => {
       expect((await readRow('maker:one')).user_id).toBe(userId)
     })
 
-    it('is not recorded as an action of the agent if the request stored no version', async () => {
+    it('counts as an action of the agent only if the request stores a new version', async () => {
       const agentToken = await register('maker:idle')
       const agent = test.apiWith({ agentToken }, alice)
       await alice.api.publishSkill({ skillMd: skillMd('idle') })
@@ -487,7 +487,7 @@ describe('the trust score of an agent', () => {
     expect(toTrustScore(toCounters(1e9))).toBe(100)
   })
 
-  it('never falls while a counter rises', () => {
+  it("never falls when a count of the agent's actions rises", () => {
     const counter = fc.constantFrom(...trustTable.map((row) => row.counter))
     fc.assert(
       fc.property(counters, counter, fc.nat({ max: 5000 }), (one, which, more) => {

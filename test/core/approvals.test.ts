@@ -75,7 +75,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(approval!.actor).toBe('rob')
   })
 
-  it('is refused from the author of the version and from users without the right to review', async () => {
+  it('is not accepted from the author of the version or from users without the right to review', async () => {
     const organisation = await make()
     const own = await submit(organisation, 'own', 'Mine.', 'olga')
     expect(await codeOf(review('olga', own.id))).toBe('forbidden')
@@ -87,7 +87,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(skills).toEqual([])
   })
 
-  it('counts only if the reviewer may still review at the time of the count', async () => {
+  it('no longer counts once the reviewer is disabled or loses the right to review', async () => {
     const organisation = await make({ approvals: { count: 2, when: 'always' } })
     const { id } = await submit(organisation, 'tool')
     await review('rae', id)
@@ -126,7 +126,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(await review('rae', next.id)).toMatchObject({ created: true })
   })
 
-  it('continues if the same content and settings are submitted again, even after requested changes', async () => {
+  it('keeps its reviews and comments if the same content and settings are submitted again', async () => {
     const organisation = await make({ approvals: { count: 2, when: 'always' } })
     const { id } = await submit(organisation, 'tool', 'Same.')
     await test.api('rae').commentQuarantined({ id, body: 'Why?', path: 'SKILL.md', line: 1 })
@@ -163,7 +163,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(versions).toHaveLength(1)
   })
 
-  it('is needed only for versions that widen their access, if the policy says so', async () => {
+  it('can be limited by the policy to versions that widen the access of the skill', async () => {
     const organisation = await make({ approvals: { count: 1, when: 'widens' } })
     const first = await submit(organisation, 'tool')
     await review('rae', first.id)
@@ -188,7 +188,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     })
   })
 
-  it('can be required for a single skill, also by a user who owns the skill', async () => {
+  it('can be required by a user for a single skill that the user owns', async () => {
     const olga = test.api('olga')
     await olga.publishSkill({ skillMd: skillMd('careful') })
     await olga.putCollaborator({ name: 'olga/careful', username: 'pete', role: 'write' })
@@ -224,7 +224,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(await codeOf(test.api('rae').getQuarantined({ id }))).toBe('not_found')
   })
 
-  it('shows comments by line, and the difference from the previous version', async () => {
+  it('includes comments on single lines and the difference from the previous version', async () => {
     const organisation = await make()
     const first = await submit(organisation, 'tool')
     await review('rae', first.id)
@@ -263,7 +263,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     )
   })
 
-  it('shows an author who left the organisation no version that was published afterwards', async () => {
+  it('does not reveal later versions to an author who left the organisation', async () => {
     const organisation = await make()
     const [olga, pete] = [test.api('olga'), test.api('pete')]
     const name = `${organisation}/tool`
@@ -312,7 +312,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     await review('rob', id)
   })
 
-  it.runIf(transport === 'in-process')('is listed with at most one query for each pending version', async () => {
+  it.runIf(transport === 'in-process')('needs at most one query per listed pending version', async () => {
     const organisation = await make({ approvals: { count: 2, when: 'always' } })
     for (const name of ['one', 'two', 'three', 'four']) await submit(organisation, name)
     const { counted, count } = countQueries(test.registry)
@@ -342,7 +342,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(await strict.api('rae').reviewQuarantined({ id, verdict: 'approved' })).toMatchObject({ created: true })
   })
 
-  it('of a released version replaces an earlier submission, but never a later submission', async () => {
+  it('for a version released from quarantine replaces an earlier submission, but no later submission', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'quarantine' } })
     for (const name of Object.keys(roles)) await strict.makeUser(name)
     await makeOrganisation(strict, 'team', roles)
@@ -379,7 +379,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     })
   })
 
-  it('does not count an approval for settings that were changed after the reviewer read them', async () => {
+  it('is refused for a submission whose settings were changed after the reviewer read the submission', async () => {
     const organisation = await make()
     const skill = { name: `${organisation}/tool`, skillMd: skillMd('tool') }
     const first = (await test.api('pete').publishSkill({ ...skill, visibility: 'private' })).quarantined!
@@ -485,7 +485,7 @@ describeMatrix('the rules of an organisation', (open, { transport }) => {
     expect((await publish(kept)).created).toBe(true)
   })
 
-  it('also apply to changed settings, unless the policy of the skill replaces them', async () => {
+  it("are checked when the settings of a skill change, unless the skill's own policy replaces the rules", async () => {
     await test.api('olga').setPolicy({ organisation: 'acme', policy: {} })
     await test.api('pete').publishSkill({ name: 'acme/plain', skillMd: skillMd('plain'), license: 'MIT' })
     await test.api('olga').setPolicy({ organisation: 'acme', policy: { licenses: ['MIT'] } })

@@ -11,7 +11,7 @@ interface Entry {
   readonly subject: string
 }
 
-describeApi('audit', (open) => {
+describeApi('the audit log', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describeApi('audit', (open) => {
       expect(await resumeAudit(context, 'end')).toEqual(position)
     })
 
-    it('finds its position by the id of its last entry if the entries have other numbers', async () => {
+    it('finds its position by the id of its last entry if the number of this entry has changed', async () => {
       const context = partsOf(test.registry)
       const [first, second] = await readAuditAfter(context, auditStart, 2)
       expect(await resumeAudit(context, first!.position)).toEqual(first!.position)

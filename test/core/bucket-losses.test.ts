@@ -21,7 +21,7 @@ const findFault = async ({ registry }: TestRegistry, options: { deep?: boolean }
 const advice =
   'Publish, import or sync the same files again: that stores them again. Or restore the objects in the bucket, and run doctor --deep.'
 
-describeDatabases('an object that a bucket lost', (open, dialect) => {
+describeDatabases('a lost or altered object in a bucket', (open, dialect) => {
   let prefixes = 0
 
   /** A registry with a skill whose large file is in the bucket, and was not read yet. */
@@ -73,7 +73,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     expect(await findFault(test, { deep: true })).toBe('')
   })
 
-  it('is found by doctor --deep if it was altered instead, and is replaced by the next publish', async () => {
+  it('is found by doctor --deep if its bytes were altered, and is replaced by the next publish', async () => {
     const { test, bytes, digest, key, publish, read } = await openWithSkill()
     await s3.writeObject(key, randomBytes(100))
     const found = await findFault(test, { deep: true })
@@ -86,7 +86,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     expect(await read()).toEqual(bytes)
   })
 
-  it('is no longer reported once the operator restored it', async () => {
+  it('is no longer reported once the operator has restored the object', async () => {
     const { test, bytes, digest, key, read, noticeLoss } = await openWithSkill()
     await s3.copyObject(key, `${key}-copy`)
     await s3.removeObject(key)
@@ -97,7 +97,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     expect(await findFault(test)).toBe('')
   })
 
-  it('is not recorded as lost while the bucket fails, and stays lost after a dry run or a publish of other content', async () => {
+  it('is recorded as lost only if the bucket works, and stays lost until the same file is published again', async () => {
     const { test, api, digest, key, publish, read, noticeLoss } = await openWithSkill()
     for (const [status, code] of [
       [500, 'InternalError'],
@@ -122,7 +122,7 @@ describeDatabases('an object that a bucket lost', (open, dialect) => {
     await expect.poll(() => placeOf(test, digest)).toBe('bucket')
   })
 
-  it('is noticed only by reads: publishing known files sends no requests to the bucket', async () => {
+  it('is noticed only when the object is read: publishing known files sends no requests to the bucket', async () => {
     const { test, digest, publish } = await openWithSkill()
     const before = s3.requests.length
     await publish()

@@ -24,7 +24,7 @@ const answerWith =
     return true
   }
 
-it('lists all pages, omits objects that are not contents, and treats objects without a time as new', async () => {
+it('the S3 client lists all pages, omits unrelated objects, and treats objects without a time as new', async () => {
   const time = '<LastModified>2026-01-02T12:00:00.000Z</LastModified>'
   const pages = [
     `<ListBucketResult><IsTruncated>true</IsTruncated>${toItem(keyOf('a'), time)}${toItem('lists/a&amp;b', time)}${toItem(keyOf('b'), '')}</ListBucketResult>`,
@@ -45,7 +45,7 @@ it('lists all pages, omits objects that are not contents, and treats objects wit
   expect(s3.requests.slice(before)).toEqual([query, `${query}&start-after=lists%2F${'b'.repeat(64)}`])
 })
 
-it('reads parts, also from a service that ignores or misunderstands ranges', async () => {
+it('the S3 client reads a part of an object even if the service ignores the range, and rejects a wrong range', async () => {
   const objects = open('parts')
   const bytes = Buffer.from('0123456789')
   await objects.put(digestOf('a'), bytes)
@@ -66,7 +66,7 @@ it('reads parts, also from a service that ignores or misunderstands ranges', asy
   s3.setFault(undefined)
 })
 
-it('takes only a valid answer for an object, and only NoSuchKey for a missing object', async () => {
+it('the S3 client accepts only valid responses, and treats only NoSuchKey as a missing object', async () => {
   const objects = open('answers')
   const get = () => objects.get(digestOf('a'))
   s3.setFault(failWith(404, 'NoSuchKey'))
@@ -86,7 +86,7 @@ it('takes only a valid answer for an object, and only NoSuchKey for a missing ob
   s3.setFault(undefined)
 })
 
-it('asks AWS through the proxy, with the bucket’s name in the host unless the name has a dot', async () => {
+it('the S3 client reaches AWS through the proxy, with the bucket name in the host unless the name has a dot', async () => {
   const hosts: string[] = []
   const proxy = createServer().on('connect', ({ url }, socket) => {
     hosts.push(url!)

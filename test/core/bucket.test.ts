@@ -84,7 +84,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     )
   })
 
-  it('needs no bucket to publish: files wait in the database until it is available', async () => {
+  it('is not needed for a publish: files wait in the database until the bucket is available', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), onError: () => {} })
     const alice = await test.makeUser('alice')
@@ -160,7 +160,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     s3.setFault(undefined)
   })
 
-  it('answers 503 while the bucket fails, without its name, and repeats failed requests', async () => {
+  it("that fails causes 503 responses without the bucket's name, and failed requests are repeated", async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), onError: () => {} })
     const alice = await test.makeUser('alice')
@@ -203,7 +203,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(s3.requests.length, 'the last contents are cached').toBe(before)
   })
 
-  it('never serves bytes that do not match the digest', async () => {
+  it('causes an error instead of a download if an object is missing or altered', async () => {
     const prefix = takePrefix()
     const options = { blobs: s3.toOptions(prefix), onError: () => {} }
     const test = await open(options)
@@ -262,7 +262,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect((await checkRegistry(test.registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
   })
 
-  it('refuses the prefix of another registry', async () => {
+  it('with a prefix that another registry uses is refused', async () => {
     const prefix = takePrefix()
     const test = await open({ blobs: s3.toOptions(prefix), works: false })
     const other = await open({ blobs: s3.toOptions(prefix), works: false })
@@ -394,7 +394,7 @@ describe('the options of a bucket', () => {
     }
   })
 
-  it('with wrong credentials cause an error with advice, without a secret', async () => {
+  it('with wrong credentials cause an error that gives advice and contains no secret', async () => {
     const blobs = s3.toOptions('wrong', { secretAccessKey: 'another-secret', sessionToken: 'a-token' })
     const registry = await openRegistry({ path: ':memory:', blobs, works: false })
     const error = await moveToBucket(partsOf(registry))

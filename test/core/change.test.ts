@@ -43,7 +43,7 @@ describeApi('the verdict on what a version changes', (open) => {
     expect((await test.api().diffSkill({ name: 'tea', from: '1.0.0', to: '1.0.1' })).change).toEqual(change)
   })
 
-  it('compares any two versions on request, so that a change in several steps shows as a whole', async () => {
+  it('compares any two versions on request, so that a harmful change split over several versions is found', async () => {
     await publish(alice, 'steps', '1.0.0')
     await publish(alice, 'steps', '1.1.0', '```bash\ncurl https://tea-stats.dev/v1\n```')
     await publish(alice, 'steps', '1.2.0', theft)
@@ -53,7 +53,7 @@ describeApi('the verdict on what a version changes', (open) => {
     expect(change).toMatchObject({ since: '1.0.0', verdict: 'caution' })
   })
 
-  it('compares with the highest lower version, but not with one that was published later', async () => {
+  it('compares a version with the highest lower version that was published earlier', async () => {
     await publish(alice, 'late', '1.0.0')
     await publish(alice, 'late', '1.0.5', theft)
     expect(await changeOf('late', '1.0.5')).toMatchObject({ since: '1.0.0', verdict: 'caution' })
@@ -92,7 +92,7 @@ describeApi('the verdict on what a version changes', (open) => {
     expect(await changeOf('yanked', '1.0.2')).toMatchObject({ since: '1.0.0', verdict: 'caution' })
   })
 
-  it('of a dry run stores nothing', async () => {
+  it('is in the response of a dry run, which stores nothing', async () => {
     await publish(alice, 'dry', '1.0.0')
     const input = { skillMd: skillMd('dry', { body: [...steps, theft].join('\n\n') }), version: '1.0.1', dryRun: true }
     expect((await alice.api.publishSkill(input)).version.change).toMatchObject({ verdict: 'caution' })
@@ -150,7 +150,7 @@ describeDatabases('versions that were stored before changes were judged', (open)
     await expect(publish(alice, 'tea', '1.0.1', theft)).rejects.toMatchObject({ code: 'invalid_skill' })
   })
 
-  it('are compared by their access if their content is missing and their findings come from other rules', async () => {
+  it('are compared only by their access if their content is missing and their scan used older rules', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { database } = partsOf(test.registry)

@@ -91,7 +91,7 @@ describeDatabases('a clock that jumps', (open, dialect) => {
     await expect.poll(() => started.length).toBe(2)
   })
 
-  it('back does not block the rows of a process that was killed before, and a starting node corrects them', async () => {
+  it('back does not block jobs of a process that was killed before, and a starting node corrects their times', async () => {
     const test = await open()
     const { read, writer } = partsOf(test.registry).database
     await jobs.enqueue(test, { payload: { n: 1 } })
@@ -190,7 +190,7 @@ describeDatabases('a clock that jumps', (open, dialect) => {
     expect(runs).toBe(1)
   })
 
-  it('back leaves the times of jobs with deadlines', async () => {
+  it('back does not move the times of jobs with deadlines', async () => {
     const test = await open()
     const withDeadlines = outboxOf('with-deadlines')
     const handler = { retryDelaysMs: [], hasDeadlines: true, handle: async () => undefined }

@@ -41,7 +41,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
 
   const openNode = (options: Partial<RegistryOptions> = {}) => openRegistry({ ...place.location, ...options })
 
-  it('shows at once in details, search and a waiting feed what another node published', async () => {
+  it('shows at once what another node published: in details, in search and in a waiting feed request', async () => {
     await Promise.all([hears(a), hears(b)])
     await publish(a, 'heron')
     await expect.poll(() => partsOf(b).changes.position, { interval: 5 }).toBe(partsOf(a).changes.position)
@@ -132,7 +132,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect(skills.map(({ name }) => name)).toEqual(pollMs === never ? ['dunlin'] : [])
   })
 
-  it('can still write while another node that is paused during a write holds the lock', async () => {
+  it('can write soon after another node pauses during a write, because the lock of the paused node expires', async () => {
     const c = await openNode({ works: false })
     const [begun, resumed] = [Promise.withResolvers<unknown>(), Promise.withResolvers<void>()]
     onTestFinished(async () => {

@@ -111,7 +111,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(nodes[0]!.counts.asked - before).toBeLessThan(100)
   })
 
-  it('is shared by all nodes if it is per address and hour', async () => {
+  it('is shared by all nodes if the limit applies per address and hour', async () => {
     const limits = nodes.map((node) => createAddressLimits(node))
     const taken: boolean[] = []
     for (let i = 0; i < 12; i++) taken.push(await limits[i % 3]!.take('vote', '203.0.113.1', 'a review'))
@@ -121,7 +121,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(JSON.stringify(rows)).not.toContain('203.0.113.1')
   })
 
-  it('for downloads counts one download per address and day, even if the address uses several nodes', async () => {
+  it('of one counted download per address and day is shared by the nodes', async () => {
     const urls = await Promise.all(Array.from({ length: 2 }, () => listen('off')))
     const registry = await openRegistry(place.location)
     onTestFinished(() => registry.close())

@@ -25,7 +25,7 @@ describe.skipIf(inject('postgresUrl') === null)('a recall on one of two nodes wi
     await place?.remove()
   })
 
-  it('reaches heartbeats, content, cached details and search on the other node in a second, and so does its end', async () => {
+  it('takes effect and ends within a second on the other node: in heartbeats, content, cached details and search', async () => {
     for (const node of [a, b]) await expect.poll(() => partsOf(node).changes.isNoticed, { interval: 20 }).toBe(true)
     const ada = localApi(a, await a.getCaller('ada'))
     for (const version of ['1.0.0', '2.0.0'])

@@ -16,7 +16,7 @@ async function warningsOf(user: TestUser, name: string, body: string, dryRun = f
   return warnings.filter(({ code }) => code === 'resembles').map(({ message }) => message)
 }
 
-describeApi('the similarity of a skill to others', (open) => {
+describeApi('the similarity of a skill to other skills', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -46,7 +46,7 @@ describeApi('the similarity of a skill to others', (open) => {
     await publish(alice, 'original', `# Original\n\n${text(0)}\n\n${text(100)}\n`)
   })
 
-  it('includes the shared part, the kind, the skill published first, and the passages with their lines', async () => {
+  it('is returned with its kind, the earlier skill, and the shared passages with their line numbers', async () => {
     const { skill } = await publish(bob, 'taken', `Mine.\n\n${text(0).toUpperCase()}\n\n${text(1000, 20)}`)
     const answer = await test.api().getSimilarity({ name: 'bob/taken' })
     expect(answer).toEqual({
@@ -91,7 +91,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
   })
 
-  it('is listed for either skill if a small body is part of a large body', async () => {
+  it('is listed for both skills if the body of the small skill is part of the large skill', async () => {
     await publish(alice, 'small', text(10_000, 100))
     await publish(bob, 'large', `${text(20_000, 3000)} ${text(10_000, 100)} ${text(30_000, 3000)}`)
     expect(await matchesOf('large')).toMatchObject([
@@ -100,7 +100,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await namesOf('small')).toEqual(['bob/large'])
   })
 
-  it('marks forks, in both directions and along chains, and skills of the same owner', async () => {
+  it('is marked as related for forks, even forks of forks, and for skills of the same owner', async () => {
     await publish(alice, 'root', text(40_000, 100))
     await bob.api.forkSkill({ name: 'alice/root', newName: 'branch' })
     await carol.api.forkSkill({ name: 'bob/branch', newName: 'twig' })
@@ -249,7 +249,7 @@ describeApi('a publish that resembles', (open) => {
     expect(await warningsOf(bob, 'forked', `${text(0, 100)} and more`)).toEqual([])
   })
 
-  it('a later copy of the same owner’s text gets no warning', async () => {
+  it('another user’s later copy of the publisher’s own text gets no warning', async () => {
     test.clock.advance(1000)
     expect(await warningsOf(alice, 'original', `${text(0, 100)} one more word`)).toEqual([])
   })
@@ -278,7 +278,7 @@ async function matchesIn(test: TestRegistry, name: string) {
 }
 
 describeDatabases('the index of copies', (open) => {
-  it('returns the same copies before and after pending sketches are inserted, in every process', async () => {
+  it('returns the same copies before and after pending entries are inserted, in every process', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     const answers = async () => {
@@ -310,7 +310,7 @@ describeDatabases('the index of copies', (open) => {
     expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])
   })
 
-  it('inserts pending sketches automatically when many sketches are pending', async () => {
+  it('inserts pending entries automatically when many entries are pending', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     const index = new CopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {
@@ -383,7 +383,7 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
   })
 
-  it('stores no shingle twice if a version repeats the text of an older version', async () => {
+  it('stores no index entry twice if a version repeats the text of an older version', async () => {
     const test = await open()
     const { read } = partsOf(test.registry).database
     const alice = await test.makeUser('alice')

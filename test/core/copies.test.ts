@@ -65,7 +65,7 @@ describe('the similarity of two bodies', () => {
     expect(measureSimilarity(a, b)).toBe(similarity)
   })
 
-  it.each(['```', '~~~~'])('counts runs of words in code between %s three times', (fence) => {
+  it.each(['```', '~~~~'])('gives runs of words in code between %s three times the weight of other text', (fence) => {
     const [a, b, other] = [withCode(0, fence, text(900, 12)), withCode(100, fence, text(900, 12)), text(700, 12)]
     // 8 of 32 runs are in code.
     expect(measureSimilarity(a, b)).toBe((3 * 8) / (3 * 8 + 24))
@@ -183,7 +183,7 @@ describeApi('reports of copies', (open) => {
   describe('are decided', () => {
     const verdicts = ['confirmed', 'dismissed'] as const
 
-    it.each(verdicts)('%s, by an administrator, once', async (status) => {
+    it.each(verdicts)('with the status %s only by an administrator, and only once', async (status) => {
       const user = await test.makeUser()
       const { id, ...filed } = await user.api.reportCopy({
         name: 'copied',

@@ -106,7 +106,7 @@ describeApi('the access of a version', (open) => {
     expect(version.access).toMatchObject({ commands: ['curl'], hosts: ['files.tea.dev'] })
   })
 
-  it('is sent to webhooks only if it is wider than that of the previous version', async () => {
+  it('is sent to webhooks only if it is wider than the access of the previous version', async () => {
     const hook = await hookUp(test, alice, { events: ['skill.published'] })
     await publish(alice, 'told', '1.0.0', 'git push')
     await publish(alice, 'told', '1.0.1', 'git push', callTea)

@@ -193,9 +193,9 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     }
   })
 
-  describeDatabases('and the import of a bundle', (open, dialect) => {
+  describeDatabases('during the import of a bundle', (open, dialect) => {
     it.runIf(dialect === 'SQLite')(
-      'imports no part of the bundle, and the whole bundle once there is space',
+      'leaves no part of the bundle imported, and a repeated import succeeds once there is space',
       async () => {
         const publisher = await openPublisher(open)
         for (let i = 0; i < 6; i += 1) await publisher.alice.api.publishSkill({ skillMd: skillMd(`bundled-${i}`) })
@@ -238,7 +238,7 @@ describeMatrix('a database without space', (open, { dialect }) => {
   })
 })
 
-describe('a database in trouble', () => {
+describe('a failing database', () => {
   it.each([
     ['SQLITE_CORRUPT_INDEX', /damaged/, 60],
     ['SQLITE_NOTADB', /damaged/, 60],

@@ -173,11 +173,11 @@ describeApi('a skill under a takedown', (open) => {
       for (const api of [bob.api, alice.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it.each(Object.entries(ownerActions))('to the actions of an owner, even from the owner: %s', async (_, act) => {
+    it.each(Object.entries(ownerActions))('to actions reserved for owners, even by the owner: %s', async (_, act) => {
       for (const api of [alice.api, bob.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it('to its publishers, and keeps its short name from other skills', async () => {
+    it('to every publish under its full name, and no other skill gets its short name', async () => {
       const text = skillMd('rose', { body: 'Third.' })
       expect(await codeOf(alice.api.publishSkill({ skillMd: text }))).toBe('taken_down')
       expect(await codeOf(alice.api.publishSkill({ skillMd: text, dryRun: true }))).toBe('taken_down')

@@ -270,8 +270,8 @@ describeApi('takedown cases', (open, { transport }) => {
     })
   })
 
-  describe('are decided', () => {
-    it.each(statuses)('from %s only by administrators', async (from) => {
+  describe('change their status', () => {
+    it.each(statuses)('from %s only if an administrator decides', async (from) => {
       const { id, caseToken } = await makeFresh(from)
       const before = await test.admin.api.getDmca({ id })
       const others: [string, RegistryApi, string][] = [
@@ -291,7 +291,7 @@ describeApi('takedown cases', (open, { transport }) => {
     const allowed = pairs.filter(({ from, to }) => decisions[from].includes(to))
     const refused = pairs.filter(({ from, to }) => !decisions[from].includes(to))
 
-    it.each(allowed)('from $from to $to', async ({ from, to }) => {
+    it.each(allowed)('from $from to $to if an administrator decides', async ({ from, to }) => {
       const { id, name } = await makeFresh(from)
       if (to === 'counter_noticed') await bob.api.submitCounterNotice({ id, ...counterNotice })
       const decided = await test.admin.api.updateDmca({ id, status: to, note: 'Why.' })
@@ -303,7 +303,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, name)).toBe(hiding.has(to))
     })
 
-    it.each(statuses)('from %s to no other status', async (from) => {
+    it.each(statuses)('from %s only to an allowed status', async (from) => {
       const { id, name } = await makeFresh(from)
       const before = await test.admin.api.getDmca({ id })
       const audit = await readAudit(id)
@@ -314,7 +314,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, name)).toBe(hiding.has(from))
     })
 
-    it('from removed to counter_noticed only with a counter-notice to confirm', async () => {
+    it('from removed to counter_noticed only if a counter-notice is confirmed', async () => {
       const { id } = await makeFresh('removed')
       const decision = { id, status: 'counter_noticed' } as const
       expect(await codeOf(test.admin.api.updateDmca(decision))).toBe('invalid_transition')
@@ -322,7 +322,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('removed')
     })
 
-    it('neither with an unknown id, nor with an unknown status', async () => {
+    it('neither with an unknown case id nor to an unknown status', async () => {
       expect(await codeOf(test.admin.api.updateDmca({ id: 'x', status: 'removed' }))).toBe('not_found')
       const { id } = await makeFresh('submitted')
       expect(await fieldsOf(test.admin.api.updateDmca({ id, status: 'gone' } as never))).toEqual(['status'])
@@ -340,7 +340,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('are answered by a counter-notice', () => {
-    it.each(statuses.filter((status) => status !== 'removed'))('by no one while they are %s', async (status) => {
+    it.each(statuses.filter((status) => status !== 'removed'))('from no one while the status is %s', async (status) => {
       const { id, caseToken } = await makeFresh(status)
       const before = await test.admin.api.getDmca({ id })
       for (const api of [test.api(), test.apiWith({ caseToken }), bob.api, alice.api, test.admin.api])
@@ -348,7 +348,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await test.admin.api.getDmca({ id })).toEqual(before)
     })
 
-    it('with the owner’s key, and then have a new status and a deadline', async () => {
+    it('from the owner, and then have a new status and a deadline', async () => {
       const { id, name } = await makeFresh('removed')
       expect((await refusalOf(alice.api.getSkill({ name }))).message, 'which the owner is told').toContain(id)
       expect((await refusalOf(bob.api.getSkill({ name }))).message).not.toContain(id)
@@ -396,7 +396,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ])
     })
 
-    it('by the owner, even if other senders answered before', async () => {
+    it('from the owner, even if other senders answered before', async () => {
       const { id } = await makeFresh('removed')
       for (let i = 0; i < 20; i++) {
         // In-process calls have no address to count.
@@ -411,7 +411,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await codeOf(alice.api.submitCounterNotice({ id, ...counterNotice }))).toBe('invalid_transition')
     })
 
-    it('by the current owner if the skill was transferred meanwhile', async () => {
+    it('from the current owner if the skill was transferred meanwhile', async () => {
       const { id, name } = await makeFresh('submitted')
       await alice.api.transferSkill({ name, newOwner: 'bob' })
       await bob.api.acceptTransfer({ name: `alice/${name}` })
@@ -436,7 +436,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await test.admin.api.getDmca({ id })).counterNotices).toEqual([])
     })
 
-    it('but not if the case does not exist', async () => {
+    it('only if the case exists', async () => {
       expect(await codeOf(alice.api.submitCounterNotice({ id: 'x', ...counterNotice }))).toBe('not_found')
     })
   })
@@ -475,7 +475,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entries.find(({ subject }) => subject === id)?.actor, 'the entry has no actor').toBeNull()
     })
 
-    it('are restored even if the clock went back after the deadline', async () => {
+    it('are checked again later if the clock went back after the deadline', async () => {
       const { id } = await makeFresh('counter_noticed')
       const { database, outbox } = partsOf(test.registry)
       // Due by another node's clock.
@@ -501,7 +501,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await codeOf(test.api().getSkill({ name }))).toBe('taken_down')
     })
 
-    it('are restored by a node that was stopped at the deadline', async () => {
+    it('end when a node starts that was stopped at the deadline', async () => {
       const before = await open()
       const owner = await before.makeUser('owner')
       await publish(owner, 'asleep')

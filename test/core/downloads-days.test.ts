@@ -86,7 +86,7 @@ describeApi('downloads per day', (open) => {
     await expect.poll(async () => (await readRows()).length).toBe(0)
   })
 
-  it('are the same after hours were merged into days, and are deleted after a year', async () => {
+  it('stay the same when hourly counts are merged into daily counts, and are deleted after a year', async () => {
     const before = await test.api().getDownloads({ name: 'used', days: 365 })
     await advanceFar(test, 100 * dayMs)
     await use(1, 1)

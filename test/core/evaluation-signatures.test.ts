@@ -33,14 +33,14 @@ describeApi('a signed result of an evaluation', (open) => {
     expect(logged.map(({ data }) => data['result'])).toEqual([given, JSON.parse(JSON.stringify(other))])
   })
 
-  it('is still valid if the node writes its time in another format', async () => {
+  it('is still valid if the node writes the time of the evaluation in another format', async () => {
     const named = { ...of, name: 'alice/cake' }
     const { signature } = await toSigned(bob!, named, { signer, result: result() })
     const given = result({ ranAt: ranAt(0).replace('.000Z', 'Z'), signature: signature! })
     expect(await post(bob!, named.name, of.version, given)).toMatchObject({ signedBy: { fingerprint } })
   })
 
-  it('has no key if it is not signed', async () => {
+  it('differs from an unsigned result, which is shown without a key', async () => {
     expect(await post(bob!, 'alice/plain', '1.0.0')).not.toHaveProperty('signedBy')
     expect((await test.api().getSkill({ name: 'alice/plain' })).evaluations).not.toHaveProperty('signedBy')
   })

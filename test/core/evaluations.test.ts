@@ -84,7 +84,7 @@ describeApi('results of evaluations', (open) => {
     expect((await test.api().listEvaluations(of)).total).toBe(2)
   })
 
-  it('of a million runs weigh no more than others', async () => {
+  it('of a million runs weigh no more than results of a hundred runs', async () => {
     await publish(alice!, 'weights', '1.0.0')
     const count = 1_000_000
     await post(bob!, 'weights', '1.0.0', result({ withSkill: { runs: count, passed: count }, withoutSkill: undefined }))
@@ -96,7 +96,7 @@ describeApi('results of evaluations', (open) => {
     expect(await test.api().getSkill({ name: 'weights' })).not.toHaveProperty('effectLow')
   })
 
-  it('are withdrawn by their author or an administrator, with an entry of the log, and not posted again', async () => {
+  it('can be withdrawn by their author or an administrator, are logged as withdrawn, and cannot be posted again', async () => {
     await publish(alice!, 'withdrawn', '1.0.0')
     const of = { name: 'withdrawn', version: '1.0.0' }
     await post(bob!, of.name, of.version)
@@ -185,7 +185,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'same'])
   })
 
-  it('are accepted if only the oldest of a thousand results for the previous version has the same model', async () => {
+  it('are accepted even if only the oldest of a thousand results for the previous version has the same model', async () => {
     const { test, alice, bob } = await openTool(['1.0.0', '1.1.0'])
     await post(bob, 'tool', '1.0.0', passed(90, { model: 'model-z' }))
     await partsOf(test.registry).database.writer.write(async (trx) => {
@@ -247,7 +247,7 @@ describeDatabases('results of evaluations', (open) => {
     await expectCompared('worse')
   })
 
-  it('of few runs or few cases widen the interval of the effect', async () => {
+  it('make the confidence interval of the effect wider if they have few runs or few cases', async () => {
     const test = await open()
     const [alice, bob, carol] = [await test.makeUser('alice'), await test.makeUser('bob'), await test.makeUser('carol')]
     await publish(alice, 'tool', '1.0.0')
@@ -297,7 +297,7 @@ describeDatabases('results of evaluations', (open) => {
     }
   })
 
-  it('never warn an agent of the version that replaces a yanked or recalled version', async () => {
+  it('never warn an agent about an update that replaces a yanked or recalled version', async () => {
     const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0', '1.2.0'])
     for (const version of ['1.0.0', '1.1.0', '1.2.0'])
       for (const user of [bob, carol, dora]) await post(user, 'tool', version, passed(version === '1.2.0' ? 0 : 100))
@@ -343,7 +343,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(skills.map(({ name }) => name)).toEqual(['tool-d', 'tool-b', 'tool-a', 'tool-c'])
   })
 
-  it('of only the owner do not affect the order of lists; results of trusted CI do', async () => {
+  it('affect the order of lists if they come from trusted CI, but not if only the owner posted them', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     for (const name of ['own', 'built']) await publish(alice, name, '1.0.0')
@@ -395,7 +395,7 @@ describeDatabases('results of evaluations', (open) => {
     expect((await test.api().getSkill({ name: 'acme/tool' })).evaluations).toMatchObject({ voices: 2, byOwner: 1 })
   })
 
-  it('may be posted with a key that is limited to the skill, and with no other limited key', async () => {
+  it('may be posted with a key that is limited to the skill, but not with a key that is limited to another skill', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     for (const name of ['tool', 'other']) await publish(alice, name, '1.0.0')
@@ -410,7 +410,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await codeOf(post({ ...alice, api: test.apiWithKey(reading) }, 'tool', '1.0.0'))).toBe('forbidden')
   })
 
-  describe('that are wrong', () => {
+  describe('that a user posts', () => {
     let test: TestRegistry
     let [alice, bob]: TestUser[] = []
     let digest = ''
@@ -471,7 +471,7 @@ describeDatabases('results of evaluations', (open) => {
       expect((await test.api().listEvaluations({ ...of, version: '1.1.0' })).total).toBe(0)
     })
 
-    it('are refused after many results of a user in an hour, or for one version in a day', async () => {
+    it('are refused after many results of one user in an hour, or for one version in a day', async () => {
       let count = 0
       const postAt = async (name: string, minute: number) => {
         await post(alice!, name, '1.0.0', result({ ranAt: ranAt(minute) }))

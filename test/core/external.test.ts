@@ -431,7 +431,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(await indexed('octo/shown')).toMatchObject([{ registry: 'skills.sh', installs: 41 }])
   })
 
-  it("create no stub under a user's name or a reserved name", async () => {
+  it("create no placeholder under a user's name or a reserved name", async () => {
     await test.makeUser('claimed')
     await install('mine', 'Claimed/skills')
     await install('mine', 'admin/skills')
@@ -443,7 +443,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(users.map(({ username }) => username)).not.toContain('admin')
   })
 
-  it("do not count for the skill of a user with the account's name", async () => {
+  it('count for the skill of a user with the name of the GitHub account only if the skill declares the repository', async () => {
     const carol = await test.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('lens') })
     await carol.api.publishSkill({ skillMd: skillMd('hood'), repository: 'https://github.com/carol/hood' })

@@ -35,8 +35,8 @@ afterEach(async () => {
   await registry.close()
 })
 
-describe('after a failure', () => {
-  it('a full disk refuses writes as overloaded, stores nothing partially, and reads continue', async () => {
+describe('failures and limits of a registry', () => {
+  it('a full disk causes writes to fail with `overloaded` and to store nothing, while reads continue', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('before') })
     await limitPages(1)

@@ -87,7 +87,7 @@ describeApi('the stored skills of an agent', (open) => {
     await report(api, 'cli:keyless', [])
   })
 
-  it("do not count without a user or for the owner's own agent, even if linked later", async () => {
+  it('count as installs only once the agent is linked to a user other than the owner of the skill', async () => {
     const agentToken = (await test.api().registerAgent({ agentKey: 'cli:own', displayName: 'Own', platformId: 'cli' }))
       .agentToken!
     await bob.api.publishSkill({ skillMd: skillMd('self') })

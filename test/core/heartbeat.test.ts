@@ -82,7 +82,7 @@ describeApi('a heartbeat', (open) => {
       ['old', 'latest', undefined, { reason: 'outdated' }],
       ['old', '', undefined, { reason: 'outdated' }],
     ]
-    it.each(cases)('%s %s %s: %o', async (name, version, digest, expected) => {
+    it.each(cases)('for skill %s, version %s, digest %s is %o', async (name, version, digest, expected) => {
       const { updates, unknown } = await beat([[name, version, digest]])
       expect(unknown).toEqual([])
       const item = { skillName: name, fullName: `alice/${name}`, installedVersion: version, replacement: null }
@@ -118,7 +118,7 @@ describeApi('a heartbeat', (open) => {
       expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'No one\nmaintains it.']])
     })
 
-    it('contains only the most severe reason, also if the skill is listed twice', async () => {
+    it('contains only the most severe reason, even if the heartbeat lists the skill twice', async () => {
       expect(await reasonOf(['everything', '1.0.0'])).toBe('everything@1.0.0: deprecated')
       expect(await reasonOf(['everything', '1.0.0', otherDigest])).toBe('everything@1.0.0: drifted')
       const twice = [

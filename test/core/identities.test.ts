@@ -58,7 +58,7 @@ describeDatabases('an account of an identity provider', (open) => {
     expect(long.username).toBe(`${'b'.repeat(37)}-2`)
   })
 
-  it('has memberships that only its groups change, unless an administrator of the node sets them by hand', async () => {
+  it('has memberships that follow its provider groups until an administrator of the node changes them', async () => {
     const test = await open()
     await test.admin.api.createOrganisation({ name: 'acme' })
     for (const name of ['olga', 'ada']) await test.makeUser(name)
@@ -105,7 +105,7 @@ describeDatabases('an account of an identity provider', (open) => {
     expect(await memberOf('alice')).toBeUndefined()
   })
 
-  it('has the memberships of its groups, in teams, too, until a sign-in without them', async () => {
+  it('has the organisation and team memberships of its groups until a sign-in without these groups', async () => {
     const test = await open()
     await signIn(test, 'a', { groups: ['eng', 'ml', 'admins'] })
     const { api } = test.admin
@@ -125,7 +125,7 @@ describeDatabases('an account of an identity provider', (open) => {
     ])
   })
 
-  it('has a session that ends an hour after the provider confirmed it, which opens no other', async () => {
+  it('has a session that ends an hour after the provider confirmed the sign-in', async () => {
     const test = await open()
     const { token, expiresAt } = await signIn(test, 'a')
     expect(expiresAt).toBe(test.clock.now() + 60 * minuteMs)
@@ -136,7 +136,7 @@ describeDatabases('an account of an identity provider', (open) => {
     await expect(test.registry.authenticateSession(token)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  it('makes no key by a session that ends during the request', async () => {
+  it('gets no API key if its session ends or the account is disabled during the request', async () => {
     const test = await open()
     const enter = async (state: string) => test.registry.authenticateSession((await signIn(test, state)).token)
     const [ended, other, disabled] = [await enter('a'), await enter('b'), await enter('c')]
@@ -150,7 +150,7 @@ describeDatabases('an account of an identity provider', (open) => {
     expect(apiKeys).toHaveLength(1)
   })
 
-  it('leaves only a record of a refused sign-in, of limited length', async () => {
+  it('leaves only an audit entry with a shortened reason after a refused sign-in', async () => {
     const test = await open()
     await refuseIdentity(partsOf(test.registry), 'https://login.example', 'x'.repeat(10_000))
     const [entry] = (await test.admin.api.listAudit({ action: 'identity.refuse' })).entries

@@ -13,7 +13,7 @@ import { putSkillText, removeSkillText } from '../../packages/core/src/storage/t
 const none = { name: '', owner: '', keywords: '', description: '', headings: '', summary: '', category: '', body: '' }
 const skills = ['first', 'second', 'third']
 
-describeDatabases('the index entries of an earlier program', (_open, dialect) => {
+describeDatabases('search index entries of an earlier release', (_open, dialect) => {
   it('are replaced in the background, starting after the last entry that a previous process replaced', async () => {
     const open = await makeOld('1')
     const registry = await open({ works: false })
@@ -26,7 +26,7 @@ describeDatabases('the index entries of an earlier program', (_open, dialect) =>
     expect((await localApi(node).searchSkills({ q: 'repair the bicycles' })).total).toBe(2)
   })
 
-  it('are replaced by a repair', async () => {
+  it('are replaced by the repair of the search index', async () => {
     const open = await makeOld('0')
     const registry = await open({ works: false })
     await repairRegistry(registry, [{ name: 'text', ok: false, detail: '', repairable: true }])
@@ -62,7 +62,7 @@ describeDatabases('the index entries of an earlier program', (_open, dialect) =>
 
 describeDatabases('the words of new skills', (_open, dialect) => {
   it.skipIf(dialect !== 'PostgreSQL')(
-    'are merged into the index by a node, and not by a process without background work (only PostgreSQL merges later)',
+    'are merged into the search index by nodes, but not by processes without background work (PostgreSQL)',
     async () => {
       const place = await makePlace(dialect)
       onTestFinished(place.remove)
@@ -92,7 +92,7 @@ async function findText(registry: Registry) {
   return findings.find(({ name }) => name === 'text')!
 }
 
-it('the rebuild of a damaged SQLite text index succeeds even in one commit with a write that fails in it', async () => {
+it('the rebuild of a damaged SQLite text index succeeds even with a write that fails because of the damage', async () => {
   const place = await makePlace('SQLite')
   onTestFinished(place.remove)
   const registry = await openRegistry({ ...place.location, memorySkillsMax: 0, works: false })

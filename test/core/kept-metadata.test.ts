@@ -109,7 +109,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     expect(await show()).toMatchObject({ latestVersion: '1.0.0', description: 'Writes minutes.' })
   })
 
-  it('is in the log after the version, for mirrors', async () => {
+  it('is written to the feed after the entry of the new version', async () => {
     const { name, publish } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
     const { next } = await test.api().getFeed({ limit: 1000 })

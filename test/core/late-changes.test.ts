@@ -65,7 +65,7 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
     expect(await readTraces()).toEqual(before)
   })
 
-  it('allows each tested action as long as it is available', async () => {
+  it('allows each tested action as long as the skill is available', async () => {
     for (const [action, act] of Object.entries(actions)) expect(await act(bob.api), action).toBeDefined()
   })
 

@@ -25,7 +25,7 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
 
 describeDatabases('the indexes of skills', (open, dialect) => {
   it.skipIf(dialect !== 'PostgreSQL')(
-    'have no column that a new version of a skill changes (only PostgreSQL would write all indexes again)',
+    'contain no column that a new version changes, so that PostgreSQL need not write all indexes again',
     async () => {
       const test = await open()
       const alice = await test.makeUser('alice')
@@ -64,7 +64,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     expect(plans).toEqual([expect.stringContaining('skills_listed'), expect.stringContaining('skills_starred')])
   })
 
-  it('sort lists by the dates of the latest versions, in the database as in memory', async () => {
+  it('sort lists by the date of the latest version, in the same order in the database and in memory', async () => {
     const test = await open()
     const inDatabase = await open({ at: test.location, memorySkillsMax: 0 })
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
@@ -96,7 +96,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
   })
 
   it.skipIf(dialect !== 'PostgreSQL')(
-    'give an estimated total for a list with more skills than may be counted',
+    'give an estimated total for a list that has more skills than are counted exactly',
     async () => {
       const test = await open({ memorySkillsMax: 0 })
       const alice = await test.makeUser('alice')
@@ -159,7 +159,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     ])
   })
 
-  it('omit skills that a node of an older release withdraws', async () => {
+  it('omit skills that were withdrawn by a node of an older release', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('tool') })
@@ -173,7 +173,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     expect(await find()).toEqual([{ name: 'tool' }])
   })
 
-  it('count as many skills as a user may see', async () => {
+  it('count exactly the skills that a user may see', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     const all = ['public', 'internal', 'private'] as const

@@ -138,7 +138,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect((await bob.api.listPacks({ curator: 'unknown-user' })).total).toBe(0)
   })
 
-  it('users and imported authors are distinguished in lists', async () => {
+  it('the list of users can be limited to registered users or to imported authors', async () => {
     await partsOf(test.registry).database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
       const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const

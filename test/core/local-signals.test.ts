@@ -80,7 +80,7 @@ describeDatabases('a call of the local API with an abort signal', (open) => {
     }
   })
 
-  it('rejects at once if it waits for entries of the feed', async () => {
+  it('rejects at once if the call waits for entries of the feed', async () => {
     const { head } = await api.getFeed()
     const leaving = new AbortController()
     const waiting = api.getFeed({ since: head, wait: 30 }, { signal: leaving.signal })

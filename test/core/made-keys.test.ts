@@ -23,7 +23,7 @@ const isValid = (test: TestRegistry, key: string) =>
   )
 const expiringKey = (user: TestUser, expiresInDays = 2) => user.api.createApiKey({ name: 'short', expiresInDays })
 
-describeMatrix('what an API key creates', (open) => {
+describeMatrix('a key or share link that an API key creates', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describeMatrix('what an API key creates', (open) => {
   })
 
   describe('ends no later than the creating key', () => {
-    it('if it is another key, whatever expiry was requested', async () => {
+    it('whatever expiry was requested', async () => {
       const short = await expiringKey(alice)
       test.clock.advance(3_600_000)
       const api = test.apiWithKey(short.key)
@@ -46,7 +46,7 @@ describeMatrix('what an API key creates', (open) => {
       for (const { key } of [unlimited, longer]) expect(await codeOf(test.apiWithKey(key).getMe())).toBe('unauthorized')
     })
 
-    it('if a session of the creating key makes it', async () => {
+    it('even if it is created in a session of the creating key', async () => {
       const short = await expiringKey(alice)
       const { api } = await openSession(test, short.key)
       const made = await api.createApiKey({ name: 'from the dashboard' })
@@ -55,7 +55,7 @@ describeMatrix('what an API key creates', (open) => {
       expect((await unlimited.api.createApiKey({ name: 'lasting' })).expiresAt).toBeNull()
     })
 
-    it('if an administrator issued it to a user, or created the user with it', async () => {
+    it('if an administrator issues it to another user, or as the first key of a new user', async () => {
       const short = await expiringKey(test.admin, 1)
       const api = test.apiWithKey(short.key)
       const issued = await api.issueKey({ username: 'alice', expiresInDays: 30 })
@@ -75,7 +75,7 @@ describeMatrix('what an API key creates', (open) => {
       expect(link.expiresAt).toBe(short.expiresAt)
     })
 
-    it('and is refused if the creating key is revoked during the request', async () => {
+    it('and is not created if the creating key is revoked during the request', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('refused'), visibility: 'private' })
       const gone = await alice.api.createApiKey({ name: 'gone' })
       const api = localApi(test.registry, await test.registry.authenticate(gone.key))

@@ -423,7 +423,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await alice.api.getModeration({ name })).appeals).toEqual([])
     })
 
-    it('returns 201, and can be followed by another appeal once it is decided; newest are listed first', async () => {
+    it('returns 201, and allows another appeal once it is decided; the list shows the newest appeals first', async () => {
       const name = await publish('hidden')
       expect(await test.statusOf(alice, 'appealModeration', { name, statement: 'One.' })).toBe(201)
       const [first] = (await alice.api.getModeration({ name })).appeals

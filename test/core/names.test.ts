@@ -84,7 +84,7 @@ describeApi('the names in responses', (open) => {
   const accounts = () => [alice, bob, carol].map(({ username, api }): [string, RegistryApi] => [username, api])
   const readers = () => [['a guest', test.api()] as const, ...accounts(), ['admin', test.admin.api] as const]
 
-  it.each(answers)('are names by which the reading caller finds the same skill: %s', async (_title, ask) => {
+  it.each(answers)('identify the named skill for every reader, guests included: %s', async (_title, ask) => {
     for (const [who, api] of readers()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -92,7 +92,7 @@ describeApi('the names in responses', (open) => {
     }
   })
 
-  it.each(accountAnswers)('are names by which the reading user finds the same skill: %s', async (_title, ask) => {
+  it.each(accountAnswers)('identify the named skill for every signed-in user: %s', async (_title, ask) => {
     for (const [who, api] of accounts()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -113,8 +113,8 @@ describeApi('the names in responses', (open) => {
     expect([metadata.name, frontmatter['name'], toolDefinition?.name]).toEqual(['bob/tool', 'tool', 'tool'])
   })
 
-  describe('the short name after the skill that holds it', () => {
-    it('was transferred still resolves to the transferred skill', async () => {
+  describe('the short name of a skill', () => {
+    it('is kept after a transfer of the skill to another owner', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('moving') })
       await bob.api.publishSkill({ skillMd: skillMd('moving') })
       await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'carol' })
@@ -126,7 +126,7 @@ describeApi('the names in responses', (open) => {
       }
     })
 
-    it('was deleted or made private is not given to another skill', async () => {
+    it('is not given to another skill after the skill is deleted or made private', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('going') })
       await bob.api.publishSkill({ skillMd: skillMd('going') })
       expect(await nameOf('alice/going')).toBe('going')
@@ -141,7 +141,7 @@ describeApi('the names in responses', (open) => {
       }
     })
 
-    it('became public is used in responses', async () => {
+    it('is used in responses once the skill is public', async () => {
       await carol.api.publishSkill({ skillMd: skillMd('coming'), visibility: 'private' })
       expect(await nameOf('carol/coming', carol.api)).toBe('carol/coming')
       await carol.api.publishSkill({ name: 'coming', visibility: 'public' })
@@ -149,7 +149,7 @@ describeApi('the names in responses', (open) => {
       expect((await test.api().searchSkills({ q: 'coming' })).skills).toMatchObject([{ name: 'coming' }])
     })
 
-    it('got a namesake of the reading user is replaced by the full name for this user', async () => {
+    it('is replaced by the full name for a user who owns a skill with the same short name', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('later') })
       expect(await nameOf('alice/later', bob.api)).toBe('later')
       await bob.api.publishSkill({ skillMd: skillMd('later') })

@@ -14,7 +14,7 @@ import { createSearchIndex } from '../../packages/core/src/search/search-index.t
 import { isStopWord, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 
 describe('posting lists', () => {
-  test('return the postings that were appended, in order, for any interleaving', () => {
+  test('return the appended postings in order, however appends to several lists are interleaved', () => {
     const anyDistance = fc.oneof(fc.nat(200), fc.nat(2 ** 31 - 1))
     const anyAppend = fc.tuple(fc.nat(5), anyDistance, fc.nat(255))
     fc.assert(
@@ -94,8 +94,8 @@ function apply(index: NeedIndex, { slot, audience, terms }: Step): void {
   index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) }, audience)
 }
 
-describe('the index of needs', () => {
-  test('gives the scores that BM25F defines, after any changes', () => {
+describe('the index for searches by need', () => {
+  test('gives the scores that BM25F defines, after any sequence of changes', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), anyTerms, (steps, query) => {
         const index = new NeedIndex()
@@ -124,7 +124,7 @@ describe('the index of needs', () => {
     )
   })
 
-  test('counts the first 128 terms in private skills, whatever the private skills of others contain', () => {
+  test('finds at most 128 terms of a query in private skills, whatever private skills of other users contain', () => {
     const hashes = Int32Array.from({ length: 300 }, (_, i) => i)
     const impacts = new Uint8Array(300).fill(255)
     const search = (...others: number[]) => {
@@ -141,7 +141,7 @@ describe('the index of needs', () => {
     expect(search(200)).toEqual(alone)
   })
 
-  test('removes dead entries while it is changed and searched, and changes no score', () => {
+  test('removes entries of replaced texts during its use, without a change of any score', () => {
     const index = new NeedIndex()
     const terms = new Map<number, Map<number, number>>()
     const size = 1000
@@ -182,7 +182,7 @@ describe('the index of needs', () => {
     expect(counts[0]).toBe(counts[1]! + 1)
   })
 
-  test('answers within the same cost limit whatever private skills of others contain', () => {
+  test('gives complete results with the same scores, however many private skills other users have', () => {
     const index = new NeedIndex()
     const size = 20_000
     const common = Array.from({ length: 100 }, (_, i) => i)
@@ -213,8 +213,8 @@ description: Handles webhooks.
 Store each event id. Ignore duplicates, so that a customer is charged once. 重复的事件会被忽略。
 `
 
-describe('the counted stems of a text', () => {
-  test('are those of its tokens without stop words, also after other texts', () => {
+describe('the word stems counted in a text', () => {
+  test('are the stems of its tokens without stop words, even after other texts were counted', () => {
     const anyCharacter = fc.oneof(
       fc.constantFrom(..."aeB .,-#+'’ßé図像ー한\u0301\u200b\ud83d🎉𝒜ﷺ"),
       fc.string({ unit: 'binary' }),
@@ -233,7 +233,7 @@ describe('the counted stems of a text', () => {
     )
   })
 
-  test('are exact for more distinct words than are cached', () => {
+  test('are exact for more distinct words than the cache holds', () => {
     const numbers = Array.from({ length: 3000 }, (_, i) => i)
     const texts = 'abcdefghijkl'.split('').map((letter) => numbers.map((number) => letter + number).join(' '))
     const counts = texts.map((text) => countStems(text))
@@ -260,7 +260,7 @@ describe('the vector of a SKILL.md', () => {
     expect(impactOf('early')).toBeGreaterThan(impactOf('late'))
   })
 
-  test('depends only on the text, and words of other fields are added to their weights', () => {
+  test('depends only on the text and on added words of other fields', () => {
     expect(toContentVector(skillMd)).toEqual(toContentVector(skillMd))
     const weights = new Map<number, number>()
     addWeights(weights, 'name', new Map([[hashStem('customer'), 1], [hashStem('retry'), 1]]), 2) // prettier-ignore

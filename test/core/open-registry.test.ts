@@ -12,7 +12,7 @@ const refusalOf = async (options: RegistryOptions) => {
 }
 
 describe('opening a registry', () => {
-  it('creates the file, and with the mode `write` only opens an existing one', async () => {
+  it('creates the file, unless the mode is `write`, which requires an existing file', async () => {
     const path = join(await makeFolder(), 'skills.db')
     expect(await refusalOf({ path, mode: 'write' })).toEqual([
       'no_registry',
@@ -51,7 +51,7 @@ describe('opening a registry', () => {
     }
   })
 
-  it('rejects a damaged file, and a file of a newer version', async () => {
+  it('rejects a damaged file and a file of a newer release', async () => {
     const path = join(await makeFolder(), 'skills.db')
     await (await openRegistry({ path, works: false })).close()
     const newer = new SqliteDatabase(path)

@@ -44,7 +44,7 @@ describe('openSkills', () => {
     expect(await codeOf(skills.search('tea', { limit: 0 }))).toBe('invalid_request')
   })
 
-  it('imports binary files unchanged, from a folder as from a zip, and does not follow links', async () => {
+  it('imports binary files unchanged from folders and zips, and does not follow links', async () => {
     const skills = await open()
     const folder = await makeSkills()
     await symlink('/etc/hostname', join(folder, 'tea/host'))
@@ -109,7 +109,7 @@ describe('openSkills', () => {
     expect((await skills.importFolder(folder)).taken).toBe(12 - total)
   })
 
-  it('rejects calls whose signal is aborted with the reason', async () => {
+  it('rejects a call whose signal is aborted, with the reason of the signal', async () => {
     const skills = await open()
     const reason = new Error('Too late.')
     const signal = AbortSignal.abort(reason)
@@ -118,7 +118,7 @@ describe('openSkills', () => {
     await expect(skills.importFolder('.', { signal })).rejects.toBe(reason)
   })
 
-  it('creates its user once, without the rights of an administrator, and finds it again', async () => {
+  it('creates its user only once, without administrator rights, and uses the same user when opened again', async () => {
     const path = join(await makeFolder(), 'skills.db')
     const [first, second] = await Promise.all([open({ path, mode: 'create' }), open({ path, mode: 'create' })])
     const users = await localApi(first.registry, systemCaller).listUsers({})

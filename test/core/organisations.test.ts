@@ -126,7 +126,7 @@ describeApi('the roles of an organisation', (open) => {
     })
   })
 
-  it.each(Object.keys(actions))('let no one else %s', async (action) => {
+  it.each(Object.keys(actions))('allow no one without a role to %s', async (action) => {
     for (const api of [test.api('guesty'), test.api()]) {
       const expected = ['forbidden', 'not_found', 'unauthorized']
       expect(expected).toContain(await codeOf(actions[action]!.act(api)))
@@ -260,7 +260,7 @@ describeApi('organisations', (open) => {
       await publishSkill({ name: `${organisation}/early`, skillMd: skillMd('early') })
     })
 
-    it('declines, leaves, or is removed with the roles of teams', async () => {
+    it('can decline or leave, and loses the roles of all teams on leaving or removal', async () => {
       const organisation = await make({ ada: 'reader' })
       const [olga, ada] = [test.api('olga'), test.api('ada')]
       await publish(organisation, 'tool')
@@ -357,7 +357,7 @@ describeApi('organisations', (open) => {
       })
     })
 
-    it('can be changed only if it exists, by administrators, to members and skills of its organisation', async () => {
+    it('can be changed only by administrators, and only with members and skills of its organisation', async () => {
       const organisation = await make({ ada: 'reader' })
       const olga = test.api('olga')
       const of = { organisation, team: 'part' }
@@ -371,7 +371,7 @@ describeApi('organisations', (open) => {
       expect(await olga.updateTeam(of)).toEqual(before)
     })
 
-    it('keeps roles on skills that the administrator of the node who changes it does not see', async () => {
+    it('keeps roles on skills that are invisible to the node administrator who changes the team', async () => {
       const organisation = await make()
       const olga = test.api('olga')
       await olga.publishSkill({ name: `${organisation}/covert`, skillMd: skillMd('covert'), visibility: 'private' })
@@ -516,7 +516,7 @@ describeApi('organisations', (open) => {
       expect(await codeOf(test.admin.api.updatePack({ slug: `${owner}-read`, name: 'X' }))).toBe('forbidden')
     })
 
-    it('has its slug only for the members who see it while it is private', async () => {
+    it('that is private reserves its slug only for the members who may see the pack', async () => {
       const owner = await make({ ada: 'publisher' })
       const slug = `${owner}-covert`
       await makePack('ada', slug, { owner, visibility: 'private' })

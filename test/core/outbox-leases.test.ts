@@ -78,7 +78,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect(await rowsOf(second), 'the dead one, come back late, changes nothing').toEqual(rows)
   })
 
-  it('that were lost are not used: the old process does not change a row of the new lease holder', async () => {
+  it('that were lost are not used: a process does not change a row that another process now leases', async () => {
     const clock = createClock()
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
     clock.advance(leaseMs)

@@ -131,7 +131,7 @@ describe('queues', () => {
     expect(await run.begin([makeRow({ partition: 'late' })])).toHaveLength(1)
   })
 
-  it('run few rows at a time while they are new, many once they were fast, and few again when they hang', async () => {
+  it('start with few concurrent rows, run more after fast rows, and fewer again when rows hang', async () => {
     const { begin, end, pass, running, runningOf } = createPartitions()
     expect(await begin(makeRows(60, { partition: 'a' }))).toHaveLength(8)
     await end([...running.keys()].slice(0, 1))

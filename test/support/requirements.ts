@@ -49,7 +49,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'GET /skills/<name>/similarity',
       'core/copies-similarity',
-      'includes the shared part, the kind, the skill published first, and the passages with their lines',
+      'is returned with its kind, the earlier skill, and the shared passages with their line numbers',
     ],
     [
       'GET /skills/<name>/provenance',
@@ -59,7 +59,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'an agent review has an agent key, a rating of 1 to 5 and a content',
       'core/agent-reviews',
-      'is not a review with a rating from 1 to 5 and at most 4000 UTF-16 code units',
+      'is accepted with a rating from 1 to 5 and at most 4000 UTF-16 code units',
     ],
     [
       'a copy report names the original and gives evidence',
@@ -151,7 +151,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'POST /heartbeat answers updates',
       'core/heartbeat',
-      'contains only the most severe reason, also if the skill is listed twice',
+      'contains only the most severe reason, even if the heartbeat lists the skill twice',
     ],
     [
       'POST /heartbeat answers recommendations',
@@ -163,7 +163,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/agents',
       'requires an agent key that begins with the platform id',
     ],
-    ['a heartbeat item has a skill name and a version', 'core/heartbeat', '%s %s %s: %o'],
+    ['a heartbeat item has a skill name and a version', 'core/heartbeat', 'for skill %s, version %s, digest %s is %o'],
   ],
   'skill-requests': [
     [
@@ -207,8 +207,8 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
   takedowns: [
     ['POST /dmca', 'core/dmca', 'by anyone, with 201'],
     ['GET /dmca/<id>', 'core/dmca', 'by everyone, but only with their status and dates'],
-    ['POST /dmca/<id>/counter-notice', 'core/dmca', 'with the owner’s key, and then have a new status and a deadline'],
-    ['a takedown goes through its states', 'core/dmca', 'from $from to $to'],
+    ['POST /dmca/<id>/counter-notice', 'core/dmca', 'from the owner, and then have a new status and a deadline'],
+    ['a takedown goes through its states', 'core/dmca', 'from $from to $to if an administrator decides'],
   ],
   'external-skills-and-installs': [
     [
