@@ -84,7 +84,7 @@ describe('the package @skillstead/core', () => {
     await skills.close()
   })
 
-  it('calls endpoints of a copied registry, and throws a TypeError for an object that is no registry', async () => {
+  it('calls endpoints of a copied registry object, and throws a TypeError for any other object', async () => {
     const registry = await openRegistry({ path: ':memory:' })
     const copy = { ...registry, close: async () => {} }
     expect((await core.localApi(copy).searchSkills({})).total).toBe(0)

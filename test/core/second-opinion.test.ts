@@ -94,7 +94,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toEqual([])
   })
 
-  it('can make the scan policy’s decision stricter, and clears only caution, if the operator allows it', async () => {
+  it('can make the scan policy’s decision stricter, and can clear only the verdict caution, if the operator allows it', async () => {
     const service = await startService(say('safe'))
     const policy = { caution: 'quarantine', dangerous: 'refuse' } as const
     const { alice } = await start(service, {}, { scanPolicy: policy })
@@ -109,7 +109,7 @@ describeDatabases('a second opinion', (open) => {
     })
   })
 
-  it('clears no verdict on a change', async () => {
+  it('cannot clear the verdict about a change between two versions', async () => {
     const service = await startService(say('safe'))
     const policy = { caution: 'quarantine', opinionClears: true } as const
     const { alice } = await start(service, { scores: { least: 0, most: 100 } }, { scanPolicy: policy })
