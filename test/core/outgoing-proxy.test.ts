@@ -125,7 +125,7 @@ describe('a request to a URL of a user, through a proxy', () => {
     })
   })
 
-  it('fails if the proxy answers a tunnel with a page, closes the connection or does not run', async () => {
+  it('fails if the proxy answers the tunnel request with a page, closes the connection or does not run', async () => {
     proxy.refusal = { status: 200, page: '<html>Sign in</html>' }
     const page = await refusalOf(open().get('https://example.com/page', { bytesMax: 100 }))
     expect(page.message).toMatch(/the TLS handshake failed|closed the connection/)

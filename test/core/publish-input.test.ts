@@ -53,7 +53,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(refused.errors).toEqual([{ path: 'SKILL.md', message: expect.stringContaining(message) }])
     })
 
-    it('has a warning for each file that stands for another: a Git LFS pointer, or a link that is text', async () => {
+    it('has a warning for each placeholder file: a Git LFS pointer, or a symbolic link stored as text', async () => {
       const files = [
         { path: 'SKILL.md', bytes: Buffer.from(skillMd('standing')) },
         { path: 'model.bin', bytes: Buffer.from(pointer) },

@@ -378,7 +378,7 @@ describeApi('recalls', (open, { transport }) => {
     })
   })
 
-  it('that are repeated are the same recall, with a single log entry', async () => {
+  it('that are repeated with the same range and reason return the first recall, with a single log entry', async () => {
     const name = await make()
     const first = await recall(name, '2.x')
     test.clock.advance(1000)

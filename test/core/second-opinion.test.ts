@@ -62,7 +62,7 @@ describeDatabases('a second opinion', (open) => {
     return { test, errors, alice: await test.makeUser('alice', { plan: 'pro' }) }
   }
 
-  it('is asked with the files and the key, shown with the version, and stored for the content', async () => {
+  it('is requested with the files and the key, shown with the version, and stored for the content', async () => {
     const service = await startService(say('dangerous', 'It asks for keys.'))
     const { test, alice } = await start(service, { key: 'secret-key' })
     const { version, skill, warnings } = await publish(alice, 'tea')
@@ -82,7 +82,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toHaveLength(1)
   })
 
-  it('is asked only about public versions with a score in the range', async () => {
+  it('is requested only for public versions with a score in the range', async () => {
     const service = await startService(say('dangerous'))
     const { test, alice } = await start(service)
     await alice.api.publishSkill({ skillMd: sampleOf('safe', 'fine') })
@@ -120,7 +120,7 @@ describeDatabases('a second opinion', (open) => {
     expect(changed.quarantined).toMatchObject({ change: { verdict: 'caution' } })
   })
 
-  it('is not asked for a dry run, nor on an offline node', async () => {
+  it('is not requested for a dry run, nor on an offline node', async () => {
     const service = await startService(say('caution'))
     const { alice } = await start(service)
     await publish(alice, 'tea', { dryRun: true })

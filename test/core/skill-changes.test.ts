@@ -172,7 +172,7 @@ describeDatabases('the changes of skills', (open) => {
     }
   })
 
-  it('begin with a reset if changes after the position were deleted, or it is a position of another registry', async () => {
+  it('begin with a reset if changes after the position were deleted, or if the position is of another registry', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     await publish(alice, 'old')
