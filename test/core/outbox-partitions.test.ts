@@ -60,7 +60,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): number {
   return Math.max(0, ...[...Map.groupBy(items, key).values()].map((group) => group.length))
 }
 
-describe('queues', () => {
+describe('queues of the outbox', () => {
   it('never exceed their limits in any order of events, and all rows complete', async () => {
     const step = fc.oneof(
       fc.record({
@@ -146,7 +146,7 @@ describe('queues', () => {
     expect(runningOf('a')).toHaveLength(8)
   })
 
-  it('are still known as slow for a while after they have no pending rows', async () => {
+  it('are still treated as slow for a while after they have no pending rows', async () => {
     const { begin, end, pass, running } = createPartitions()
     const hanging = Array.from({ length: 13 }, (_, n) => `hangs-${n}`)
     for (const partition of hanging) await begin(makeRows(8, { partition }))
@@ -158,7 +158,7 @@ describe('queues', () => {
     expect(await begin([makeRow({ partition: 'new' })])).toHaveLength(1)
   })
 
-  it('that hang leave capacity for fast queues, however many hang, even if they were not known to be slow', async () => {
+  it('that hang leave capacity for fast queues, even if two hundred queues hang', async () => {
     const run = createPartitions()
     const { partitions, begin, end, pass, running, runningOf } = run
     await prove(run, { partition: 'quick' })
@@ -191,7 +191,7 @@ describe('queues', () => {
     expect(begun.map(({ partition }) => partition)).toEqual(['other'])
   })
 
-  it('release their pending rows, and keep their running rows', async () => {
+  it('give up their pending rows when the worker stops, and keep their running rows', async () => {
     const { partitions, begin, end, running } = createPartitions()
     expect(await begin(makeRows(20, { partition: 'a', host: 'one.test' }))).toHaveLength(8)
     expect({ released: partitions.release().length, running: partitions.running }).toEqual({ released: 12, running: 8 })

@@ -113,7 +113,7 @@ describe('an address that is not public', () => {
     },
   )
 
-  it('is refused if the host name resolves to the address with a zone', async () => {
+  it('is refused if the host name resolves to the IPv6 address with a zone index', async () => {
     for (const address of ['fe80::1%eth0', '::1%lo']) {
       const outgoing = createOutgoing({ resolver: leadingTo(address) })
       expect(await codeOf(outgoing.requirePublic('https://example.com/', 'target'))).toBe('invalid_request')

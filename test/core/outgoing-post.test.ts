@@ -117,7 +117,7 @@ describe('an outgoing POST', () => {
       expect({ lookups, inner: inner.requests }).toEqual({ lookups: 2, inner: [] })
     })
 
-    it('is sent again over a new connection if the host closes the old one at that moment', async () => {
+    it('is sent again over a new connection if the host closes the old connection without a response', async () => {
       const used = new Set<unknown>()
       let requests = 0
       answer((response, { socket }) => {
@@ -209,7 +209,7 @@ describe('an outgoing POST', () => {
       expect(await open().post(url, { ...sent, body: 'x'.repeat(64 * 1024) })).toBe(200)
     })
 
-    it('if the response follows interim responses, once it is complete', async () => {
+    it('but waits for the final response if interim (1xx) responses arrive first', async () => {
       answer((response) => {
         response.writeProcessing()
         response.writeEarlyHints({ link: '</a>; rel=preload' })

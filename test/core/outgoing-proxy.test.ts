@@ -51,7 +51,7 @@ const resolveTo = (...addresses: string[]): NameResolver => ({
 })
 
 describe('a request to a URL of a user, through a proxy', () => {
-  it('asks for a tunnel to the checked address, and verifies the certificate of the name', async () => {
+  it('asks for a tunnel to the checked address, and verifies the certificate of the host name', async () => {
     expect(textOf(await open().get('https://example.com/page', { bytesMax: 100 }))).toBe('Hello.')
     expect(proxy.requests).toEqual([expect.stringMatching(/^CONNECT 127\.0\.0\.1:\d+$/)])
     expect(outside.requests).toEqual(['GET example.com/page'])
@@ -60,14 +60,14 @@ describe('a request to a URL of a user, through a proxy', () => {
     expect(detail).toContain('the certificate is for another host name')
   })
 
-  it('posts, and reuses the tunnel', async () => {
+  it('uses the same tunnel for several POST requests', async () => {
     const outgoing = open()
     const post = () => outgoing.post('https://example.com/page', { headers: {}, body: '{}', timeoutMs: 10_000 })
     expect([await post(), await post()]).toEqual([200, 200])
     expect(proxy.requests).toHaveLength(1)
   })
 
-  it('uses a tunnel even for plain HTTP, so that the proxy resolves no name', async () => {
+  it('uses a tunnel even for plain HTTP, so that the proxy resolves no host name', async () => {
     const plain = await openPlain((_, response) => response.end('Plain.'))
     closing.push(plain.close)
     const resolver = { ...resolveTo(), lookup: async () => [{ address: '127.0.0.1', port: plain.port }] }
@@ -89,7 +89,7 @@ describe('a request to a URL of a user, through a proxy', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('refuses a name that the node cannot resolve, which the proxy might resolve to any address', async () => {
+  it('fails for a host name that only the proxy could resolve', async () => {
     const { code, message: detail } = await refusalOf(open().get('https://unknown.example/', { bytesMax: 100 }))
     expect([code, detail]).toEqual(['upstream_failed', expect.stringContaining('the host name does not exist')])
     expect(proxy.requests).toEqual([])
@@ -125,7 +125,7 @@ describe('a request to a URL of a user, through a proxy', () => {
     })
   })
 
-  it('fails if the proxy answers a tunnel with a page, closes the connection or does not run', async () => {
+  it('fails if the proxy answers the tunnel request with a page, closes the connection or does not run', async () => {
     proxy.refusal = { status: 200, page: '<html>Sign in</html>' }
     const page = await refusalOf(open().get('https://example.com/page', { bytesMax: 100 }))
     expect(page.message).toMatch(/the TLS handshake failed|closed the connection/)
@@ -137,7 +137,7 @@ describe('a request to a URL of a user, through a proxy', () => {
 })
 
 describe('a request to a server of the operator, through a proxy', () => {
-  it('gives the proxy the name, and signs in with the user name and password of its URL', async () => {
+  it('leaves the host name to the proxy, and signs in with the user name and password of the proxy URL', async () => {
     const plain = await openPlain((_, response) => response.end('Plain.'))
     closing.push(plain.close)
     const through = await openForwardProxy(plain.port)
@@ -148,7 +148,7 @@ describe('a request to a server of the operator, through a proxy', () => {
     expect(through.authorization).toBe(`Basic ${btoa('anna:s@cret')}`)
   })
 
-  it('uses the proxy for http also for https if there is no proxy for https', async () => {
+  it('uses the HTTP proxy for an https URL if no HTTPS proxy is set', async () => {
     const { port } = (await outside.resolver.lookup('example.com'))[0]!
     const through = await openForwardProxy(port)
     closing.push(through.close)
@@ -164,7 +164,7 @@ describe('a request to a server of the operator, through a proxy', () => {
 })
 
 it.each(['proxy:3128', 'socks5://127.0.0.1:1080', 'ftp://proxy', 'http://', 'nonsense'])(
-  'a proxy URL without the scheme http or https is refused, and the error does not show it: %s',
+  'an invalid proxy URL is refused, and the error does not contain the URL: %s',
   (httpProxy) => {
     expect(() => createOutgoing({ proxy: { httpProxy } })).toThrow(
       new TypeError('The URL of a proxy must have the form http://HOST:PORT.'),
@@ -172,7 +172,7 @@ it.each(['proxy:3128', 'socks5://127.0.0.1:1080', 'ftp://proxy', 'http://', 'non
   },
 )
 
-it('the package reads no proxy from the environment by itself', async () => {
+it('the package @skillstead/core ignores the environment variable https_proxy', async () => {
   process.env['https_proxy'] = proxy.url
   closing.push(async () => void delete process.env['https_proxy'])
   await open({ proxy: {} }).get('https://example.com/page', { bytesMax: 100 })

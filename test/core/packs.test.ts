@@ -79,7 +79,7 @@ describeApi('packs', (open) => {
     expect(await slugsWith(alice.api, 'three')).toEqual([])
   })
 
-  it('can be empty, and show whether their skills fit into the listing budget of a client', async () => {
+  it("can be empty, and show whether the names and descriptions of their skills fit into a client's limit", async () => {
     const empty = await bob.api.createPack({ name: 'Empty', description: '', skills: [] })
     expect(empty).toMatchObject({ skills: [], skillCount: 0, budget: { listingCharacters: 0, fits: true } })
     for (const name of ['wide-a', 'wide-b']) {

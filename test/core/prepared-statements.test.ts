@@ -11,7 +11,7 @@ const selectAudit = compileQuery((db, param: Param<{ action: string }>) =>
 )
 const row = { at: 0, actor_id: null, actor: null, action: 'test', subject: 'test', data: '{}' }
 
-describeDatabases('compiled statements', (open, dialect) => {
+describeDatabases('compiled SQL statements', (open, dialect) => {
   const write = async (database: Awaited<ReturnType<typeof openDatabase>>, id: string) =>
     database.writer.write(async (trx) => {
       await insertAudit(trx, { id, ...row })
@@ -39,7 +39,7 @@ describeDatabases('compiled statements', (open, dialect) => {
     expect(await write(database, 'b')).toBe(2)
   })
 
-  it.skipIf(dialect !== 'PostgreSQL')('are prepared again for a reader if the connection lost them', async () => {
+  it.skipIf(dialect !== 'PostgreSQL')('are prepared again if a read connection lost them', async () => {
     const { read } = await openDatabase()
     expect(await selectAudit(read, { action: 'test' })).toEqual([])
     await sql`deallocate all`.execute(read)

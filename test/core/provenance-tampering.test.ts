@@ -194,12 +194,12 @@ describeDatabases('a node whose storage was altered', (open) => {
     }
   }
 
-  it('passes verification before it is altered', async () => {
+  it('passes verification before the alteration', async () => {
     expect(await verifyAgain('tea')).toEqual([])
     expect(await verifyAgain('early')).toEqual([])
   })
 
-  it.each(alterations)('is detected by %s', async (_what, skill, alteration, said) => {
+  it.each(alterations)('fails verification after a change of %s', async (_what, skill, alteration, said) => {
     const problems = await whileAltered(alteration, () => verifyAgain(skill))
     expect(problems).toEqual(said.map((pattern) => expect.stringMatching(pattern)))
     expect(await verifyAgain(skill), 'once it is as it was').toEqual([])
@@ -211,7 +211,7 @@ describeDatabases('a node whose storage was altered', (open) => {
     await expect(problems).rejects.toThrow("The entry of alice/tea@7.0.0 is missing from this node's log.")
   })
 
-  it('is detected with an old checkpoint, even if its log was rewritten completely with its own key', async () => {
+  it("fails verification with an old checkpoint, even if the log was rewritten completely with the node's key", async () => {
     const { treeSize: olderSize, rootHash: olderRootHash } = await readCheckpoint(test)
     const signingKeys = await partsOf(test.registry).database.read.selectFrom('signing_keys').selectAll().execute()
     const rewritten = await open({ origin: 'node.example' })

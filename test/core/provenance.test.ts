@@ -72,7 +72,7 @@ describeApi('provenance', (open, { transport }) => {
       expect(await codeOf(read('many'))).toBe('not_found')
     })
 
-    it("names its publisher, not the owner, and the owner's verification methods", async () => {
+    it('names the publisher of the version, who may not be the owner, and how the owner was verified', async () => {
       const carol = await test.makeUser('carol')
       await publish(alice, 'joint')
       await addCollaborator(test, alice, { name: 'joint', username: 'carol', role: 'write' })
@@ -86,7 +86,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await read('joint', test.api(), '1.0.0')).publisher.username).toBe('alice')
     })
 
-    it('verifies at every size of the log', async () => {
+    it('can be verified at every size of the log', async () => {
       await publish(alice, 'grown')
       for (let i = 0; i < 20; i++) {
         await publish(bob, 'growing', `${i}`)

@@ -24,7 +24,7 @@ describe('the package @skillstead/core', () => {
   })
 
   it.each(['@skillstead/core', '@skillstead/core/internal'])(
-    'throws one sentence on a Node that is too old when %s is imported, and loads no native code',
+    'throws an error of one sentence on an outdated Node.js when %s is imported, and loads no native code',
     async (entry) => {
       const versions = `{ ...process.versions, node: '22.13.1', napi: '9' }`
       const program = `Object.defineProperty(process, 'versions', { value: ${versions} })
@@ -84,7 +84,7 @@ describe('the package @skillstead/core', () => {
     await skills.close()
   })
 
-  it('calls endpoints of a copied registry, and throws a TypeError for an object that is no registry', async () => {
+  it('calls endpoints of a copied registry object, and throws a TypeError for any other object', async () => {
     const registry = await openRegistry({ path: ':memory:' })
     const copy = { ...registry, close: async () => {} }
     expect((await core.localApi(copy).searchSkills({})).total).toBe(0)

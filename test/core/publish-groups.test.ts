@@ -62,7 +62,7 @@ async function turn() {
 }
 
 describe('publishes at the same time', () => {
-  it('share a commit, which waits for announced writes until half of them are queued', async () => {
+  it('share a commit, which waits until half of the publishes in preparation are ready', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { writer } = partsOf(registry).database
     const [endFirst, endSecond, endThird] = Array.from({ length: 4 }, () => writer.announce())
@@ -77,7 +77,7 @@ describe('publishes at the same time', () => {
     await put('c').done
   })
 
-  it('wait for announced writes some milliseconds at most, and not for a write whose preparation failed', async () => {
+  it('wait at most a second for publishes in preparation, and not for a publish whose preparation failed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { writer } = partsOf(registry).database
     const ends = Array.from({ length: 2 }, () => writer.announce())
@@ -124,7 +124,7 @@ describe('publishes at the same time', () => {
     await expectStored(others)
   })
 
-  it('are all scanned and stored if their thread dies', async () => {
+  it('are all scanned and stored even if their worker thread dies', async () => {
     const { postMessage } = Worker.prototype
     let killed = 0
     vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, message: object) {
@@ -144,7 +144,7 @@ describe('publishes at the same time', () => {
     await expectStored(names)
   })
 
-  it.each([20, 60, 120])('keep every acknowledged publish if the disk is full after %i more pages', async (pages) => {
+  it.each([20, 60, 120])('lose no acknowledged version if the disk is full after %i more pages', async (pages) => {
     const { writer, read } = partsOf(registry).database
     await alice.publishSkill({ skillMd: skillMd('before') })
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(read)
@@ -167,7 +167,7 @@ describe('publishes at the same time', () => {
   })
 })
 
-describe('one faulty version among a hundred of an import', () => {
+describe('a dangerous version in an import of a hundred versions', () => {
   it.each([
     ['has no frontmatter', { skillMd: 'nothing', name: undefined }, 'invalid_skill'],
     ['has a path that leaves its folder', { files: [{ path: '../x', bytes: Buffer.from('x') }] }, 'invalid_skill'],
@@ -186,7 +186,7 @@ describe('one faulty version among a hundred of an import', () => {
     expect(await listStored()).toEqual([...others, 'deleted'].toSorted())
   })
 
-  it('is dangerous and is the only version in quarantine', async () => {
+  it('is quarantined, and all other versions are published', async () => {
     const items = namesOf(100).map((name, i) => ({
       owner: 'alice',
       name,

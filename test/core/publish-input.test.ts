@@ -53,7 +53,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(refused.errors).toEqual([{ path: 'SKILL.md', message: expect.stringContaining(message) }])
     })
 
-    it('has a warning for each file that stands for another: a Git LFS pointer, or a link that is text', async () => {
+    it('has a warning for each placeholder file: a Git LFS pointer, or a symbolic link stored as text', async () => {
       const files = [
         { path: 'SKILL.md', bytes: Buffer.from(skillMd('standing')) },
         { path: 'model.bin', bytes: Buffer.from(pointer) },
@@ -100,7 +100,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(skill).toMatchObject({ name: 'tarred', latestVersion: '4.0.0' })
     })
 
-    it('may contain .git next to SKILL.md, which is omitted and named, and nowhere else', async () => {
+    it('may contain .git only next to SKILL.md, where it is omitted and reported', async () => {
       const git = { path: 'cloned/.git/config', bytes: Buffer.from('[core]') }
       const publishZip = (...more: (typeof git)[]) => {
         const body = zip([...entries('cloned', 'cloned/'), ...more])
@@ -180,7 +180,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       'a/.g\u200cit/config',
     ]
 
-    it.each(hostile)('may not be %j, and a refusal names it', async (path) => {
+    it.each(hostile)('may not be %j, and the error names the path', async (path) => {
       const refusal = await refusalOf(
         publishFiles([
           { path: 'good.txt', content: 'x' },
@@ -211,7 +211,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
     })
 
-    it.each(['zip', 'JSON'])('may not be an invalid mcp.json (%s)', async (form) => {
+    it.each(['zip', 'JSON'])('may include mcp.json only if the content of that file is valid (%s)', async (form) => {
       const $schema = '"$schema":"https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"'
       const content = `{${$schema},"mcpServers":{"__proto__":{"type":"stdio","command":"../x"}}}`
       const at = form === 'JSON' ? ['con.txt', 'mcp.json'] : ['mcp.json']
@@ -237,7 +237,7 @@ describeApi('the input of a publish', (open, { transport }) => {
   })
 
   describe('limits', () => {
-    it('of 512 files include SKILL.md, and more files cause a few errors at most', async () => {
+    it('of 512 files per version include SKILL.md, and more files cause at most three errors', async () => {
       const files = Array.from({ length: limits.versionFilesMax }, (_, i) => ({ path: `f${i}`, content: '' }))
       const most = await alice.api.publishSkill({ skillMd: skillMd('most-files'), files: files.slice(1) })
       expect(most.version.files).toHaveLength(512)

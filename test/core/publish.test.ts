@@ -41,7 +41,7 @@ describeApi('publishing', (open) => {
       expect(next.version.version).toBe('1.10.1')
     })
 
-    it('is immutable: its number is refused with other content and idempotent with the same', async () => {
+    it('is immutable: a second publish of its number succeeds only with the same content', async () => {
       const first = skillMd('fixed')
       await alice.api.publishSkill({ skillMd: first, version: '2.0.0' })
       expect(await codeOf(alice.api.publishSkill({ skillMd: `${first}x`, version: '2.0.0' }))).toBe('version_exists')
@@ -78,7 +78,7 @@ describeApi('publishing', (open) => {
       expect(two.skill.versions.map(({ changelog }) => changelog)).toEqual(['Without the script.', 'First.'])
     })
 
-    it('published twice at the same moment is created once', async () => {
+    it('is created by only one of several concurrent publishes with its number and different content', async () => {
       const inputs = Array.from({ length: 8 }, (_, i) => ({
         skillMd: skillMd('raced', { body: `${i}` }),
         version: '1.0.0',
@@ -92,7 +92,7 @@ describeApi('publishing', (open) => {
       expect(codes).toEqual(Array(7).fill('version_exists'))
     })
 
-    it('published at the same moment with the same content is created once without an error', async () => {
+    it('is created once by several concurrent publishes with the same content, without an error', async () => {
       const input = { skillMd: skillMd('raced-alike') }
       const answers = await Promise.all(Array.from({ length: 8 }, () => alice.api.publishSkill(input)))
       expect(answers.filter(({ created }) => created)).toHaveLength(1)
@@ -136,14 +136,14 @@ describeApi('publishing', (open) => {
       expect(skill).toMatchObject({ category: '', license: '', keywords: [], deprecated: false, visibility: 'public' })
     })
 
-    it('turn an invalid name into a slug, with the original as displayName and a warning', async () => {
+    it('keep an invalid frontmatter name as the displayName, with a warning, if the request has a valid name', async () => {
       const text = '---\nname: Connection Pooling\ndescription: Pools.\n---\n'
       const { skill, warnings } = await alice.api.publishSkill({ skillMd: text, name: 'connection-pooling' })
       expect(skill).toMatchObject({ name: 'connection-pooling', displayName: 'Connection Pooling' })
       expect(warnings.map(({ code }) => code)).toContain('name_pattern')
     })
 
-    it('give the summary from the description if the text has no sentence', async () => {
+    it('give the description as the summary if the text has no sentence', async () => {
       for (const [name, body] of [
         ['no-text', ''],
         ['heading-alone', '# Heading'],
@@ -161,7 +161,7 @@ describeApi('publishing', (open) => {
       expect(refusal.errors.map(({ path }) => path)).toEqual(['name', 'description'])
     })
 
-    it('cannot differ by case or look-alike letters: such names are refused', async () => {
+    it('may not have a name in the request with capitals, look-alike letters or invisible characters', async () => {
       expect(await fieldsOf(alice.api.publishSkill({ skillMd: '# x', name: 'PDF', description: 'x' }))).toEqual([
         'name',
       ])
@@ -173,7 +173,7 @@ describeApi('publishing', (open) => {
       }
     })
 
-    it('are not guessed: an invalid name is refused with a valid suggestion, unless the caller accepts that', async () => {
+    it('may not have an invalid name, unless the request accepts the valid name that the error suggests', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('data-tools') })
       const other = { skillMd: skillMd('Data_Tools') }
       const refused = await refusalOf(alice.api.publishSkill(other))
@@ -191,13 +191,13 @@ describeApi('publishing', (open) => {
       }
     })
 
-    it('are not guessed: a pre-release version is refused instead of becoming a release', async () => {
+    it('may not have a pre-release version, unless the request has a release version', async () => {
       const preview = { skillMd: skillMd('preview', { version: '1.0.0-beta' }) }
       expect(await fieldsOf(alice.api.publishSkill(preview))).toEqual(['version'])
       expect((await alice.api.publishSkill({ ...preview, version: '0.9.0' })).version.version).toBe('0.9.0')
     })
 
-    it('are not guessed: a key with wrong upper or lower case is refused by name', async () => {
+    it('may not have a key with wrong upper or lower case: the error names the key', async () => {
       const { errors } = await refusalOf(
         alice.api.publishSkill({ skillMd: '---\nname: upper\nDescription: Draws a map.\n---\n# Map\n' }),
       )
@@ -233,7 +233,7 @@ describeApi('publishing', (open) => {
       expect(skill).toMatchObject({ name: 'real-plain', description: 'Plain.', frontmatter: {} })
     })
 
-    it('in the strict format are portable, without a warning', async () => {
+    it('in the strict format of the specification are portable, and cause no warning', async () => {
       const { version, warnings } = await alice.api.publishSkill({ skillMd: skillMd('real-strict') })
       expect(version.portable).toBe(true)
       expect(warnings).toEqual([])

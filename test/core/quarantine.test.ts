@@ -31,7 +31,7 @@ describeApi('versions that are quarantined', (open) => {
       .executeTakeFirstOrThrow()
 
   describe('are not published', () => {
-    it('and the response has status 202 and their public form', async () => {
+    it('and the response has status 202 and describes the quarantined version', async () => {
       const input = { skillMd: sampleOf('dangerous', 'kept') }
       expect(await test.statusOf(alice, 'publishSkill', input)).toBe(202)
       const answer = await alice.api.publishSkill(input)
@@ -96,7 +96,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
     })
 
-    it('but are published if the policy accepts the verdict of their scan', async () => {
+    it('unlike versions with a verdict that the scan policy accepts', async () => {
       expect((await alice.api.publishSkill({ skillMd: sampleOf('caution', 'so-so') })).created).toBe(true)
     })
 
@@ -119,7 +119,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(bob.api.getSkill({ name: `${bob.username}/source` }))).toBe('not_found')
     })
 
-    it(`and a user can have at most ${limits.quarantinedPerUserMax} of them`, async () => {
+    it(`and a user can have at most ${limits.quarantinedPerUserMax} quarantined versions`, async () => {
       for (let i = 0; i < limits.quarantinedPerUserMax; i++) await hold(alice, `much-${i}`)
       const refusal = await refusalOf(hold(alice, 'too-much'))
       expect(refusal.code).toBe('conflict')
@@ -192,7 +192,7 @@ describeApi('versions that are quarantined', (open) => {
   })
 
   describe('are released', () => {
-    it("by administrators, with the publisher's settings", async () => {
+    it('by administrators, with the files, category and changelog that the publisher sent', async () => {
       const files = [{ path: 'notes/more.txt', content: 'More.\n'.repeat(200) }]
       const { quarantined } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'freed'),
@@ -386,7 +386,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(await quarantineOf(alice)).toEqual([])
   })
 
-  it('are refused by an import if the scan policy is `refuse`', async () => {
+  it('are not created by an import if the scan policy is `refuse`: the version is refused', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
     const [outcome] = await importVersions(partsOf(strict.registry), [item], systemCaller)

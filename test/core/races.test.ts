@@ -36,7 +36,7 @@ describeMatrix('at the same moment', (open) => {
     expect(fullName).toBe(ends[0] === 'done' ? 'alice/torn' : 'bob/torn')
   })
 
-  it('a transfer is accepted before it is offered to another user, or only by that user', async () => {
+  it('a transfer is either accepted or offered to another user, never both', async () => {
     const name = await offered('re-offered')
     const [offer, accept] = await endsOf(
       alice.api.transferSkill({ ...name, newOwner: 'carol' }),
@@ -271,17 +271,17 @@ describeMatrix('lists and look-ups', (open) => {
     expect(lines.map((line) => (JSON.parse(line) as { digest: string }).digest)).toEqual(digests.slice(0, 2))
   })
 
-  describe('a missing skill or user', () => {
+  describe('for a missing skill or user', () => {
     const proof = { method: 'domain', proof: 'example.com' } as const
 
-    it('is not distinguishable from a private skill', async () => {
+    it('return not_found, as for a private skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
       expect(await codeOf(test.api().getReputation({ username: 'unknown-user' }))).toBe('not_found')
       for (const skillName of ['alice/nothing', 'alice/mine'])
         expect(await codeOf(test.api().track({ skillName })), skillName).toBe('not_found')
     })
 
-    it('cannot be verified, and users can verify only themselves', async () => {
+    it('return 404 if a caller verifies an unknown user, and forbidden if a caller verifies another user', async () => {
       expect(await codeOf(alice.api.verifyAuthor({ username: 'root', ...proof }))).toBe('forbidden')
       expect((await refusalOf(alice.api.verifyAuthor({ username: 'unknown-user', ...proof }))).status).toBe(404)
     })

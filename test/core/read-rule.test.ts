@@ -66,7 +66,7 @@ async function readSight(api: RegistryApi, name: string): Promise<Sight> {
   )
 }
 
-describeApi('the read rule', (open) => {
+describeApi('the rule for who can read a skill', (open) => {
   let test: TestRegistry
   const apis: Record<string, RegistryApi> = {}
   const callers: Record<string, Caller> = { guest }
@@ -116,7 +116,7 @@ describeApi('the read rule', (open) => {
     }
   })
 
-  it('marks the index entries of the skills that everyone sees in lists', async () => {
+  it('marks, in the search index, the skills that everyone sees in lists', async () => {
     const { dialect, read } = partsOf(test.registry).database
     if (dialect === 'sqlite') return
     const marked = await sql<{ full_name: string }>`select full_name from skill_text join skills using (num)
@@ -125,7 +125,7 @@ describeApi('the read rule', (open) => {
     expect(marked.rows.map((row) => row.full_name)).toEqual(everyones.map(({ name }) => name).toSorted())
   })
 
-  describe.each(Object.keys(kindsOf))('for %s', (reader) => {
+  describe.each(Object.keys(kindsOf))('applied to %s', (reader) => {
     const sights = Object.fromEntries(
       skills.map((skill) => [skill.name, toSight(skill, kindsOf[reader]![skill.owner])]),
     )
@@ -136,7 +136,7 @@ describeApi('the read rule', (open) => {
       expect(await readSight(apis[reader]!, name)).toBe(sights[name])
     })
 
-    it('is the same in decisions about rows, stored readers and SQL', async () => {
+    it('gives the same result in code, with the stored list of readers, and in SQL', async () => {
       const context = partsOf(test.registry)
       const caller = callers[reader]!
       const users = caller.kind === 'user' ? [caller] : []
@@ -166,7 +166,7 @@ describeApi('the read rule', (open) => {
       ).toEqual(listedNames)
     })
 
-    it('is the same in every list', async () => {
+    it('gives the same result in every list', async () => {
       const api = apis[reader]!
       const lists = {
         all: (await api.searchSkills({ limit: 100 })).skills,

@@ -61,7 +61,7 @@ describeApi('recalls', (open, { transport }) => {
       expect(await test.api().listRecalls({ name })).toEqual({ recalls: [made] })
     })
 
-    it('refuse their content, unless the exact version is requested in spite of the recall', async () => {
+    it('refuse downloads of the content, unless a request for the exact version allows recalled content', async () => {
       const name = await make()
       await recall(name, '2.x')
       const api = test.api()
@@ -102,7 +102,7 @@ describeApi('recalls', (open, { transport }) => {
       expect((await api.getProvenance({ name, version: '2.0.0' })).version).toBe('2.0.0')
     })
 
-    it('refuse their content even if the text of the recall is not known', async () => {
+    it('refuse downloads of the content even if the details of the recall are missing', async () => {
       const name = await make()
       const { id } = await recall(name, '2.x')
       // As for a request that read the skill before the recall, and the version after it.
@@ -114,7 +114,7 @@ describeApi('recalls', (open, { transport }) => {
       await test.api().getArchive({ name, version: '2.0.0', allowRecalled: true })
     })
 
-    it('of all versions leave a skill without a latest version, and in no list', async () => {
+    it('that cover all versions of a skill leave the skill without a latest version, and in no list', async () => {
       const name = await make()
       await recall(name, '*')
       const details = await test.api().getSkill({ name })
@@ -139,7 +139,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('that end', () => {
-    it('restore the versions, stay in the list, and end once', async () => {
+    it('restore the versions and stay in the list, and ending a recall again changes nothing', async () => {
       const name = await make()
       const { id } = await recall(name, '>=1.1.0')
       const { stillRecalled, ...ended } = await owner.api.endRecall({ name, id })
@@ -159,7 +159,7 @@ describeApi('recalls', (open, { transport }) => {
       ])
     })
 
-    it('leave an overlapping recall in force, which then covers the version', async () => {
+    it('leave a version recalled that another active recall covers', async () => {
       const name = await make()
       const first = await recall(name, '2.x')
       test.clock.advance(1000)
@@ -175,7 +175,7 @@ describeApi('recalls', (open, { transport }) => {
       expect(await shown()).toEqual([undefined, undefined, undefined])
     })
 
-    it('are found by their id only', async () => {
+    it('must be named by the correct id and the correct skill', async () => {
       const [name, another] = [await make(), await make()]
       const { id } = await recall(name, '2.x')
       for (const wrong of ['x', '', '00000000-0000-7000-8000-000000000000'].slice(transport === 'HTTP' ? 2 : 0))
@@ -218,8 +218,8 @@ describeApi('recalls', (open, { transport }) => {
     })
   })
 
-  describe('of content that comes back', () => {
-    it('refuse the same content in an import under another number', async () => {
+  describe('in imports', () => {
+    it('refuse the content of a recalled version under another version number', async () => {
       const name = await make(['1.0.0'])
       const short = name.split('/')[1]!
       await recall(name, '1.0.0')
@@ -233,8 +233,8 @@ describeApi('recalls', (open, { transport }) => {
     })
   })
 
-  describe('by the caller', () => {
-    it('need the right to manage the skill, or an administrator', async () => {
+  describe('by users and administrators', () => {
+    it('require the right to manage the skill, or the role of an administrator', async () => {
       const name = await make()
       const writer = await test.makeUser()
       await addCollaborator(test, owner, { name, username: writer.username, role: 'write' })
@@ -264,7 +264,7 @@ describeApi('recalls', (open, { transport }) => {
       await test.api().getArchive({ name, version: '2.0.0' })
     })
 
-    it('are listed to administrators for a private skill, which they can recall', async () => {
+    it('are made and listed by administrators even for a private skill, but not listed to other users', async () => {
       const name = await make(['1.0.0'], { visibility: 'private' })
       const made = await test.admin.api.recallSkill({ name, range: '*', reason })
       expect(await test.admin.api.listRecalls({ name })).toMatchObject({ recalls: [made], known: {} })
@@ -378,7 +378,7 @@ describeApi('recalls', (open, { transport }) => {
     })
   })
 
-  it('that are repeated are the same recall, with a single log entry', async () => {
+  it('that are repeated with the same range and reason return the first recall, with a single log entry', async () => {
     const name = await make()
     const first = await recall(name, '2.x')
     test.clock.advance(1000)
@@ -390,7 +390,7 @@ describeApi('recalls', (open, { transport }) => {
     expect((await recall(name, '2.x')).id).not.toBe(first.id)
   })
 
-  it('return the versions of each recall of a skill with many recalls', async () => {
+  it('are listed with the versions that each recall covers', async () => {
     const name = await make()
     for (const range of ['1.0.0', '1.x', '9.x']) await recall(name, range)
     const { recalls } = await test.api().listRecalls({ name })
@@ -402,7 +402,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('of a skill that moves', () => {
-    it('move with it to another owner, who may end them', async () => {
+    it('move with the skill to another owner, who may end the recalls', async () => {
       const name = await make()
       const { id } = await recall(name, '2.x')
       await owner.api.transferSkill({ name, newOwner: other.username })
@@ -418,7 +418,7 @@ describeApi('recalls', (open, { transport }) => {
   })
 
   describe('in heartbeats', () => {
-    it('rank above a yank, and have the reason in a field of its own', async () => {
+    it('take precedence over a yank, and have their reason in a separate field', async () => {
       const name = await make()
       expect(await heartbeat(name, '2.0.0')).toBeUndefined()
       await owner.api.yankVersion({ name, version: '2.0.0' })

@@ -122,7 +122,7 @@ describeApi('recommendations', (open) => {
     await setDownloads([])
   })
 
-  it('never include forks by the caller', async () => {
+  it("never include the caller's own forks", async () => {
     const fred = await test.makeUser('fred')
     await fred.api.forkSkill({ name: 'alice/own' })
     await setDownloads(['own'])
@@ -169,7 +169,7 @@ describeApi('recommendations', (open) => {
     }
   })
 
-  it('reveal by no score how many hidden skills a pack has', async () => {
+  it('do not reveal by their scores how many hidden skills a pack has', async () => {
     const names = ['spade', 'rake', 'hidden-hoe']
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await alice.api.createPack({ name: 'Shed', description: '', skills: names })

@@ -91,7 +91,7 @@ describe('the formula of reputation', () => {
     expect(toComponents({ ...noFacts, reviews: 5, review_points: -20 * pointUnits }, []).reviews).toBe(0)
   })
 
-  it('reduces the share for skills that are not portable or not described', () => {
+  it('gives fewer points for quality if some skills are not portable or have no description', () => {
     const half = { ...noFacts, skills: 8, portable_skills: 4, described_skills: 4 }
     const all = { ...noFacts, skills: 4, portable_skills: 4, described_skills: 4 }
     expect(toComponents(half, []).quality).toBeLessThan(toComponents(all, []).quality)

@@ -203,7 +203,7 @@ describeApi('reputation', (open) => {
     })
   })
 
-  it("moves with a skill to its new owner, without the new owner's contributions", async () => {
+  it("moves with a skill to its new owner, except for the new owner's own stars and reviews", async () => {
     const { author, skill } = await makeAuthor('giver')
     const taker = await test.makeUser('taker')
     await fan.api.starSkill({ name: skill.fullName })
@@ -296,7 +296,7 @@ describeApi('the leaderboard', (open) => {
     expect(await fieldsOf(test.api().getLeaderboard({ limit: 0 }))).toEqual(['limit'])
   })
 
-  it('gives a disabled account its rank without lowering the rank of others', async () => {
+  it('gives a disabled account a rank, without lowering the rank of other accounts', async () => {
     expect(await test.api().getReputation({ username: 'gone' })).toMatchObject({ rank: 2, score: 53 })
     expect(await test.api().getReputation({ username: 'fan-0' })).toMatchObject({ rank: 6, score: 0 })
   })

@@ -80,7 +80,7 @@ describeApi('resolving what skills require', (open) => {
     expect(resolution.missing).toEqual([])
   })
 
-  it('takes the ranges of the request, and skills of several requests together', async () => {
+  it('applies the ranges in the request, and resolves several requested skills together', async () => {
     expect(textOf(await resolve(alice, 'pdf'))).toEqual(['alice/pdf@2.0.0'])
     expect(textOf(await resolve(alice, 'pdf@~1.0.0'))).toEqual(['alice/pdf@1.0.0'])
     expect(textOf(await resolve(alice, 'pdf@^1.0.0', 'forms'))).toEqual(['alice/pdf@1.4.0', 'alice/forms@1.0.0'])
@@ -106,7 +106,7 @@ describeApi('resolving what skills require', (open) => {
     ])
   })
 
-  it('explains a conflict with the chain of requirements of each side', async () => {
+  it('explains a conflict with the chain of requirements that leads to each range', async () => {
     await publish(bob, 'left', { requires: '[alice/pdf@^1.0.0]' })
     await publish(bob, 'right', { requires: '[alice/pdf@^2.0.0]' })
     await publish(bob, 'torn', { requires: '[left, right]' })
@@ -173,7 +173,7 @@ describeApi('resolving what skills require', (open) => {
     expect(await codeOf(resolve(bob, 'alice/hush'))).toBe('not_found')
   })
 
-  it('a name without an owner means a skill of the same owner alone', async () => {
+  it('takes a name without an owner as a skill of the same owner, never of another owner', async () => {
     const mallory = await test.makeUser('mallory')
     await publish(alice, 'inner', { visibility: 'private' })
     await publish(alice, 'outer', { requires: '[inner]' })
@@ -198,7 +198,7 @@ describeApi('resolving what skills require', (open) => {
     expect(textOf(await resolve(bob, 'early'))).toHaveLength(4)
   })
 
-  it('warns the author of required skills that are missing or out of range, and names the skill that may be meant', async () => {
+  it('warns the author if a required skill is missing or has no version in the range, and suggests another name', async () => {
     await publish(alice, 'veiled', { visibility: 'private' })
     const requires = '[alice/pdf@^9.0.0, bob/nothing, pdf, veiled, core@^1.0.0]'
     const { warnings } = await publish(bob, 'careless', { requires })
@@ -276,9 +276,9 @@ describeApi('resolving what skills require', (open) => {
   })
 })
 
-describeDatabases('large resolutions', (open) => {
+describeDatabases('resolutions of requirements', (open) => {
   it(
-    'follows a chain of a thousand skills, refuses a longer one, and resolves wide ones',
+    'follow a chain of a thousand skills, report a cycle in the chain, and refuse a longer chain',
     { timeout: 120_000 },
     async () => {
       const test = await open()
@@ -332,7 +332,7 @@ describeDatabases('large resolutions', (open) => {
     },
   )
 
-  it('reads the requirements of versions without the stored column from their metadata', async () => {
+  it('read the requirements of a version from its metadata if they are not stored separately', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await publish(alice, 'pdf')
@@ -382,7 +382,7 @@ describeApi('dependents', (open) => {
     expect(await codeOf(test.api().listDependents({ name: 'bob/dark' }))).toBe('not_found')
   })
 
-  it('change with new versions, visibility, deletions and a later skill of the same owner', async () => {
+  it('change with new versions, visibility and deletions, and if a short name means a newer skill', async () => {
     await publish(bob, 'one', { version: '1.1.0' })
     await bob.api.publishSkill({ name: 'two', visibility: 'private' })
     expect(await dependentsOf('base')).toEqual(['alice/three 1.x'])

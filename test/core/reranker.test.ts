@@ -133,7 +133,7 @@ describeDatabases('a reranker with an embedding service', (open: Open) => {
     expect(service.asked).toHaveLength(before)
   })
 
-  it('keeps the order by words for any bad answer, and pauses after three failures', async () => {
+  it('keeps the order by words after any invalid response, and pauses after three failures', async () => {
     const service = await startService()
     const { test, errors, search } = await start(service, { key: 'secret-key' })
     for (const [what, answer] of badAnswers) {
@@ -196,7 +196,7 @@ async function preferGreeting(texts: readonly { text: string }[]): Promise<numbe
   return texts.map(({ text: one }) => Number(one.includes('Greets')))
 }
 
-describeDatabases('a reranker that the embedding program passes in', (open: Open) => {
+describeDatabases('a reranker that the program passes to openRegistry', (open: Open) => {
   it('does not change the order between the pages of a search, and reports the first failure and a pause once', async () => {
     let isDown = true
     const errors: unknown[] = []
@@ -238,7 +238,7 @@ describeDatabases('a reranker that the embedding program passes in', (open: Open
     expect(compared).toBe(1)
   })
 
-  it('orders by what the program returns, and ignores errors and results of the wrong length', async () => {
+  it('orders hits by the returned similarities, and ignores errors and results of the wrong length', async () => {
     let compare: (texts: readonly { text: string }[]) => Promise<(number | undefined)[]> = preferGreeting
     const errors: unknown[] = []
     const test = await open({

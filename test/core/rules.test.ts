@@ -50,7 +50,7 @@ async function open(openTest: Open, options: Parameters<Open>[0] = {}) {
   return { test, errors, context: partsOf(test.registry) }
 }
 
-describeDatabases('a bundle of rules', (openTest) => {
+describeDatabases('a bundle of scan rules', (openTest) => {
   it('applies to new versions on every node, and causes a rescan of stored versions', async () => {
     const { test, context } = await open(openTest)
     const other = await open(openTest, { at: test.location, clock: test.clock })
@@ -119,7 +119,7 @@ describeDatabases('a bundle of rules', (openTest) => {
   })
 })
 
-describe('a node that takes its rules from another node', () => {
+describe('a node that takes its scan rules from another node', () => {
   const allowNetworks = ['127.0.0.0/8', '::1/128']
 
   describeDatabases('installs the bundle that the other node serves', (openTest) => {
@@ -147,7 +147,7 @@ describe('a node that takes its rules from another node', () => {
     })
   })
 
-  describeDatabases('does not reach the operator’s own network, or any network offline', (openTest) => {
+  describeDatabases('sends no request to a private address, nor to any address when offline', (openTest) => {
     it('but reads a bundle from a file', async () => {
       const { context } = await open(openTest)
       const source = 'http://127.0.0.1:8123/rules.bundle'

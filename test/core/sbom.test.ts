@@ -90,7 +90,7 @@ describeMatrix('bills of materials', (open, { transport }) => {
     expect(yanked.serialNumber).not.toBe(readSbom(text).serialNumber)
   })
 
-  it('have the metadata that the owner changed only for the version that describes the skill', async () => {
+  it('contain later changes of the metadata by the owner only for the latest version', async () => {
     await publish(alice, 'changed', { license: 'MIT' })
     await publish(alice, 'changed', { license: 'MIT', files: [] })
     await alice.api.publishSkill({ name: 'changed', license: 'BSD-3-Clause' })

@@ -3,7 +3,7 @@ import { toContextTerms } from '../../packages/core/src/search/words/context-ter
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-describe('the words of a context', () => {
+describe('the words of a search context', () => {
   it.each([
     ['the ending of a path', { files: ['infra/main.tf'] }, ['terraform', 'infrastructure']],
     ['a well-known name in any case', { files: ['sub/Cargo.TOML'] }, ['rust', 'cargo']],
@@ -20,7 +20,7 @@ describe('the words of a context', () => {
     expect(toContextTerms(context)).toEqual(terms)
   })
 
-  it('are the 32 most frequent words', () => {
+  it('are limited to the 32 most frequent words', () => {
     const files = Array.from({ length: 99 }, (__, i) => `a.x${i}`)
     const terms = toContextTerms({ files: [...files, 'b.x80'] })
     expect({ count: terms.length, first: terms[0] }).toEqual({ count: 32, first: 'x80' })

@@ -89,7 +89,7 @@ describe('finding', () => {
     expect(index.search(query('deploy pdf'))).toEqual({ ids: [3], total: 1 })
   })
 
-  test('skills with most terms of a long query are found if none has all', () => {
+  test('skills with most terms of a long query are found if no skill has all terms', () => {
     expect(find('merge or split forms of several banks')).toEqual([1])
   })
 
@@ -133,7 +133,7 @@ describe('finding', () => {
     expect(index.search(query('forms')).total).toBe(1)
   })
 
-  test('the last word may be unfinished, others may not', () => {
+  test('the last word of a query may be unfinished, earlier words may not', () => {
     expect(find('deploy contai')).toEqual([3])
     expect(find('contai ')).toEqual([])
   })
@@ -164,7 +164,7 @@ describe('finding', () => {
     expect(find('c# c++')).toEqual([5])
   })
 
-  test('.NET is found by its name, whose dot distinguishes it from a net, and as a part of other names', () => {
+  test('.NET is found by its name and within names such as ASP.NET, but not by the word net', () => {
     const texts = ['Build ASP.NET services.', 'Cast a fishing net.', 'See example.net for .NET 8.']
     const dotted = indexOf(...texts.map((description, i) => skill(i + 1, `skill-${i}`, { description })))
     expect(dotted.search(query('.NET')).ids.toSorted()).toEqual([1, 3])
@@ -172,7 +172,7 @@ describe('finding', () => {
     expect(dotted.search(query('fishing net')).ids[0]).toBe(2)
   })
 
-  test('kubectl, snake_case and the endings of files are found as they are written', () => {
+  test('kubectl, snake_case and file extensions are found as they are written', () => {
     const texts = [
       'Runs kubectl for you.',
       'Names columns in snake_case.',
@@ -185,7 +185,7 @@ describe('finding', () => {
     for (const q of ['.xlsx', 'report.xlsx', '*.XLSX']) expect(written.search(query(q)).ids[0]).toBe(3)
   })
 
-  test('names of products that begin with a capital stay whole', () => {
+  test('product names such as JavaScript are not split at an inner capital', () => {
     const products = indexOf(
       skill(1, 'js', { description: 'Writes JavaScript.' }),
       skill(2, 'beans', { description: 'Writes Java.' }),
@@ -194,12 +194,12 @@ describe('finding', () => {
     expect(products.search(query('JavaScript')).ids).toEqual([1])
   })
 
-  test('stop words are ignored unless there is nothing else', () => {
+  test('stop words are ignored unless the query has no other words', () => {
     expect(index.search(query('how to use the pods')).total).toBe(1)
     expect(find('from')).toEqual([2])
   })
 
-  test('explains which words matched in which fields', () => {
+  test('each match is explained by the matched words and fields', () => {
     const [invoices] = index.search(query('merging invoices', { explain: true })).matches!
     expect(invoices).toEqual({
       score: expect.any(Number),
@@ -245,7 +245,7 @@ describe('order', () => {
     expect(index.search(query('lint css')).ids).toEqual([2, 1, 4])
   })
 
-  test('without a query, skills are ordered by downloads; every sort is descending', () => {
+  test('without a query, skills are ordered by downloads by default, and every sort is descending', () => {
     const index = indexOf(
       skill(1, 'b', { downloads: 5, stars: 1, publishedAt: 30 }),
       skill(2, 'a', { downloads: 5, stars: 3, publishedAt: 10 }),
@@ -259,7 +259,7 @@ describe('order', () => {
     expect(index.search(query('', { sort: 'stars' })).ids).toEqual([1, 2, 3])
   })
 
-  test('lists and their totals equal those of sorting and filtering all skills, whatever changed before', () => {
+  test('lists and totals equal those of sorting and filtering all skills, after any changes', () => {
     const name = fc.constantFrom('a', 'b', 'Z', 'é', '中', '\u{10FFFF}', '\u{FFFD}')
     const key = fc.constantFrom('u1', 'u2', 't1', 'o1')
     const count = fc.nat(3)
@@ -392,13 +392,13 @@ describe('an identifier in camelCase', () => {
     expect((user + system) / 1000).toBeLessThan(2000)
   })
 
-  test('has its parts and itself as tokens, unless it is as long as encoded data', () => {
+  test('is indexed by its parts and as a whole, but not by its parts if it is as long as encoded data', () => {
     expect(tokenize('getHTTPClient2 iOS')).toEqual(['get', 'http', 'client2', 'gethttpclient2', 'i', 'os', 'ios'])
     expect(tokenize(`a${'B'.repeat(50)}`)).toEqual([`a${'b'.repeat(termLengthMax - 1)}`])
   })
 })
 
-describe('pages and audience, for any skills and any query', () => {
+describe('for any skills and any query', () => {
   test('in every sort order the pages together contain each match exactly once', () => {
     fc.assert(
       fc.property(
@@ -422,7 +422,7 @@ describe('pages and audience, for any skills and any query', () => {
     )
   })
 
-  test('a viewer finds only visible skills', () => {
+  test('a viewer finds only skills that the viewer may see', () => {
     fc.assert(
       fc.property(
         fc.array(anySkill, { maxLength: 30 }),
@@ -575,7 +575,7 @@ describe('filters', () => {
   const find = (filters: Partial<IndexQuery['filters']>) =>
     index.search(query('', { filters: { includeStubs: true, ...filters } })).ids
 
-  test('texts are compared as a whole, ignoring case', () => {
+  test('text values match only as a whole, ignoring case', () => {
     expect(find({ category: 'DATA' })).toEqual([1, 2])
     expect(find({ license: 'mit' })).toEqual([1])
     expect(find({ owner: 'Bob' })).toEqual([2])
@@ -583,7 +583,7 @@ describe('filters', () => {
     expect(find({ keyword: 'cs' })).toEqual([])
   })
 
-  test('flags and scores narrow results, and stubs are listed only on request', () => {
+  test('flags and minimum scores exclude skills, and stubs are listed only on request', () => {
     expect(find({ verified: true })).toEqual([1])
     expect(find({ verified: false })).toEqual([3, 2])
     expect(find({ deprecated: false })).toEqual([1, 3])
@@ -655,7 +655,7 @@ describe('suggestions', () => {
     expect(index.suggest('PDF fo', 10, null)).toEqual(['pdf-forms'])
   })
 
-  test('frequent words are completed, after the preceding words', () => {
+  test('an unfinished word is completed to a frequent word that occurs with the preceding words', () => {
     expect(index.suggest('ext', 10, null)).toEqual(['extract'])
     expect(index.suggest('pdf ext', 10, null)).toEqual(['pdf extract'])
     expect(index.suggest('zeppelin ext', 10, null)).toEqual([])
@@ -696,7 +696,7 @@ describe('hostile input', () => {
     }
   })
 
-  test('names of object members are ordinary words', () => {
+  test('names of JavaScript object members, such as constructor, are ordinary words', () => {
     const index = indexOf(skill(1, 'constructor', { description: '__proto__' }), skill(2, 'plain'))
     expect(index.search(query('constructor')).ids).toEqual([1])
     expect(index.search(query('__proto__')).ids).toEqual([1])
@@ -717,7 +717,7 @@ describe('hostile input', () => {
 })
 
 describe('tokens', () => {
-  test('a query is limited in terms and in their length', () => {
+  test('a query has a limited number of terms of limited length', () => {
     const { terms } = parseQuery(Array.from({ length: 200 }, (_, i) => `w${i}`).join(' '))
     expect(terms.length).toBe(queryTermsMax)
     expect(parseQuery('x'.repeat(400)).terms).toEqual(['x'.repeat(termLengthMax)])
@@ -737,11 +737,11 @@ describe('tokens', () => {
     expect(parseQuery('a'.repeat(600)).terms).toEqual(['a'.repeat(termLengthMax)])
   })
 
-  test('a contraction leaves only its word', () => {
+  test("the ending of a contraction such as we're is removed", () => {
     expect(tokenize("I'd, you’ll, we're; they've; it's; o'clock; 'd")).toEqual('i you we they it oclock d'.split(' '))
   })
 
-  test('the text for an external index has the same tokens', () => {
+  test('the text for an index in the database has the tokens of each field', () => {
     const document = skill(1, 'pdf-forms', {
       displayName: 'PDF Forms',
       description: 'C++ 图像生成',
@@ -793,7 +793,7 @@ describe('a prefix of very many words', () => {
   })
 })
 
-describe('the parts of the index', () => {
+describe('the search index', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
 
   test('a misspelling is compared with a limited number of words', () => {
@@ -822,7 +822,7 @@ describe('the parts of the index', () => {
     )
   })
 
-  test('a page of the top results equals the same page of the full order', () => {
+  test('a page of the top results equals the same page of the fully sorted results', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { maxLength: 200 }), fc.nat(60), fc.nat(30), (values, offset, limit) => {
         const keys = Float64Array.from(values)

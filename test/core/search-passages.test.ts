@@ -27,8 +27,8 @@ async function explain(test: TestRegistry, q: string, api = test.api()) {
 describe.each([
   ['in memory', undefined],
   ['in the database', 0],
-])('the passage of a hit, searched %s', (_, memorySkillsMax) => {
-  describeApi('with explain', (open) => {
+])('a search %s', (_, memorySkillsMax) => {
+  describeApi('the passage that explains a hit', (open) => {
     it('is the sentence of SKILL.md with most words of the query, as plain text', async () => {
       const test = await open({ memorySkillsMax })
       const { api } = await test.makeUser('alice')
@@ -42,7 +42,7 @@ describe.each([
       })
     })
 
-    it('is absent without a query, and if only the short texts match', async () => {
+    it('is absent without a query, and if only the name and description match', async () => {
       const test = await open({ memorySkillsMax })
       const { api } = await test.makeUser('alice')
       await api.publishSkill({ skillMd: skillMd('zebra', { description: 'Striped.', body: 'Does something else.\n' }) })
@@ -68,7 +68,7 @@ describe.each([
       expect(await explain(test, 'quokka', alice.api)).toMatchObject([{ passage: 'The quokka eats leaves.' }])
     })
 
-    it('explains words at the end of a long need', async () => {
+    it('can match words at the end of a long query', async () => {
       const test = await open({ memorySkillsMax })
       const { api } = await test.makeUser('alice')
       await api.publishSkill({ skillMd: skillMd('hooks', { description: 'A quokka.', body: 'The quokka hides.\n' }) })
@@ -145,7 +145,7 @@ describe('the passage for a set of words', () => {
     expect(find(text, ...words)).toEqual({ text: passage, marked })
   })
 
-  it('is a part of a line without an end of a sentence', () => {
+  it('is a part of the line if a long line has no end of a sentence', () => {
     const line = `${'word '.repeat(2000)}qpdf ${'word '.repeat(2000)}`
     const found = find(`${line}\n`, 'qpdf')!
     expect(found.marked).toEqual(['qpdf'])

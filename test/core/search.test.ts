@@ -62,7 +62,7 @@ describe.each([
       all = names(await search({ limit: 100 }))
     })
 
-    it('counts the values of filters over all hits, as a search with each filter does', async () => {
+    it('counts as many hits for each filter value as a search with that filter finds', async () => {
       const { facets, total } = await search({ q: 'mammal', facets: true, limit: 1 })
       // The database searches without counting.
       const isCounted = !('memorySkillsMax' in options)
@@ -136,7 +136,7 @@ describe.each([
       [{ q: 'dingo', category: 'Data' }, (i) => i % 5 === 3 && i % 3 === 0],
       [{ q: 'mammal', owner: 'alice' }, (i) => i % 2 === 0],
     ]
-    it.each(filters)('filters by %j, echoes it and counts exactly', async (query, passes) => {
+    it.each(filters)('filters by %j, and returns the filter and the exact total', async (query, passes) => {
       const expected = Array.from({ length: count }, (_none, i) => i).filter(passes)
       const found = await search({ ...query, limit: 100 })
       expect(names(found).toSorted()).toEqual(expected.map((i) => `${i % 2 ? 'bob' : 'alice'}/skill-${i}`).toSorted())
@@ -338,7 +338,7 @@ describe.each([
       })
     })
 
-    it('completes typed text, with at most the requested number', async () => {
+    it('completes typed text with at most the requested number of suggestions', async () => {
       const { suggestions, total } = await test.api().suggest({ q: 'skill-1', limit: 3 })
       expect(suggestions).toHaveLength(3)
       expect(total).toBe(3)
@@ -441,7 +441,7 @@ describeApi('a search by need', (open) => {
 })
 
 describeDatabases('a search in the database', (open) => {
-  it('finds skills whose numbers are far apart, and words by their beginning from three characters on', async () => {
+  it('finds skills with distant row numbers, and words by a prefix of at least three characters', async () => {
     const test = await open({ memorySkillsMax: 0 })
     const { api } = await test.makeUser('alice')
     const publish = (name: string) => api.publishSkill({ skillMd: skillMd(name, { description: 'Feeds a wombat.' }) })
@@ -464,7 +464,7 @@ describeDatabases('a search in the database', (open) => {
   })
 })
 
-describeApi('the parameters of a search', (open) => {
+describeApi('a search over an empty catalogue', (open) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
@@ -498,7 +498,7 @@ describeApi('the parameters of a search', (open) => {
     expect((await test.api().searchSkills({ colour: 'red' } as never)).total).toBe(0)
   })
 
-  it('returns no skills and no pages for an empty catalogue', async () => {
+  it('returns no skills and no pages', async () => {
     expect(await test.api().searchSkills()).toEqual({
       skills: [],
       total: 0,
@@ -534,9 +534,9 @@ describeDatabases('a hit that changed since it was indexed', (open) => {
 describe.each([
   ['in memory', undefined],
   ['in the database', 0],
-])('a need, searched %s,', (_, memorySkillsMax) => {
-  describeApi('finds a skill', (open) => {
-    it('by other forms of the words of its description', async () => {
+])('a catalogue that is searched %s', (_, memorySkillsMax) => {
+  describeApi('a query in natural language', (open) => {
+    it('finds a skill by other forms of the words of its description', async () => {
       const test = await open({ memorySkillsMax })
       const alice = await test.makeUser('alice')
       const description = 'Deploys websites and handles invoices of customers.'

@@ -62,7 +62,7 @@ describeDatabases('a second opinion', (open) => {
     return { test, errors, alice: await test.makeUser('alice', { plan: 'pro' }) }
   }
 
-  it('is asked with the files and the key, shown with the version, and stored for the content', async () => {
+  it('is requested with the files and the key, shown with the version, and stored for the content', async () => {
     const service = await startService(say('dangerous', 'It asks for keys.'))
     const { test, alice } = await start(service, { key: 'secret-key' })
     const { version, skill, warnings } = await publish(alice, 'tea')
@@ -82,7 +82,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toHaveLength(1)
   })
 
-  it('is asked only about public versions with a score in the range', async () => {
+  it('is requested only for public versions with a score in the range', async () => {
     const service = await startService(say('dangerous'))
     const { test, alice } = await start(service)
     await alice.api.publishSkill({ skillMd: sampleOf('safe', 'fine') })
@@ -94,7 +94,7 @@ describeDatabases('a second opinion', (open) => {
     expect(service.asked).toEqual([])
   })
 
-  it('can make the scan policy’s decision stricter, and clears only caution, if the operator allows it', async () => {
+  it('can make the scan policy’s decision stricter, and can clear only the verdict caution, if the operator allows it', async () => {
     const service = await startService(say('safe'))
     const policy = { caution: 'quarantine', dangerous: 'refuse' } as const
     const { alice } = await start(service, {}, { scanPolicy: policy })
@@ -109,7 +109,7 @@ describeDatabases('a second opinion', (open) => {
     })
   })
 
-  it('clears no verdict on a change', async () => {
+  it('cannot clear the verdict about a change between two versions', async () => {
     const service = await startService(say('safe'))
     const policy = { caution: 'quarantine', opinionClears: true } as const
     const { alice } = await start(service, { scores: { least: 0, most: 100 } }, { scanPolicy: policy })
@@ -120,7 +120,7 @@ describeDatabases('a second opinion', (open) => {
     expect(changed.quarantined).toMatchObject({ change: { verdict: 'caution' } })
   })
 
-  it('is not asked for a dry run, nor on an offline node', async () => {
+  it('is not requested for a dry run, nor on an offline node', async () => {
     const service = await startService(say('caution'))
     const { alice } = await start(service)
     await publish(alice, 'tea', { dryRun: true })

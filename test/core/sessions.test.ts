@@ -112,7 +112,7 @@ describeApi('a session', (open) => {
     expect((await rows()).filter((row) => row.key_id === made.id)).toEqual([])
   })
 
-  it('can delete its own key, which ends it', async () => {
+  it('can delete its own key, which ends the session', async () => {
     const user = await test.makeUser()
     const { token } = await signIn(test, user.key)
     const mine = apiOf(test, token)

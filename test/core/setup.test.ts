@@ -80,7 +80,7 @@ describe('the code of the first user', () => {
     node.close()
   })
 
-  it('cannot be guessed from many addresses, and the error tells its holder what to do', async () => {
+  it('cannot be guessed from many addresses, and the error names the command that creates a user', async () => {
     const other = await openRegistry({ path: ':memory:' })
     const from = (i: number) => localApi(other, guest, { address: `10.0.${Math.floor(i / 256)}.${i % 256}` })
     for (let i = 0; i < 500; i++) await codeOf(from(i).setUp({ code: 'wrong', username: 'eve' }))

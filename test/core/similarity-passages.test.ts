@@ -48,7 +48,7 @@ describe('words of a body', () => {
   })
 })
 
-it('folds a text to at most the compared length, although a character may become 18', () => {
+it('the text for a comparison has a limited length, even if one character expands to 18 characters', () => {
   expect(foldComparedText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
 })
 
@@ -94,8 +94,8 @@ describe('kinds of similarity', () => {
   })
 })
 
-describe('sketches', () => {
-  it('store some of the shingles that they look up, and limit the number of stored and looked-up shingles', () => {
+describe('sketches for finding similar bodies', () => {
+  it('have a limited number of stored and looked-up hashes, and every stored hash is looked up', () => {
     fc.assert(
       fc.property(text(0, 3000), (body) => {
         const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
@@ -108,12 +108,12 @@ describe('sketches', () => {
     )
   })
 
-  it.each([40, 84, 113, 300])('of %i words store enough to find the text again after some changes', (words) => {
+  it.each([40, 84, 113, 300])('of %i words store enough hashes to find the text again after some changes', (words) => {
     const kept = Array.from({ length: 200 }, (_, i) => toSketch(bytes(numbered(1000 * i, words))).kept.length)
     expect(Math.min(...kept)).toBeGreaterThan(12)
   })
 
-  it('of a whole body look up the shingles that are stored for a part of it, unless the part is too small', () => {
+  it('of a whole body and of a part of the body share several hashes', () => {
     const whole = toSketch(bytes(numbered(0, 4000)))
     const part = toSketch(bytes(numbered(1000, 400)))
     expect(part.kept.filter((shingle) => whole.lookedUp.includes(shingle)).length).toBeGreaterThan(5)
@@ -135,7 +135,7 @@ describe('sketches', () => {
     expect(toSketch(bytes(numbered(0, 12))).kept.length).toBeGreaterThan(0)
   })
 
-  it('of a body of ten megabytes are not larger than others, and cover only its beginning', () => {
+  it('of a body of ten megabytes have a limited size, and cover only the beginning of the body', () => {
     const long = toSketch(bytes('中文字'.repeat(1_000_000) + numbered(0, 1000)))
     expect(long.lookedUp.length).toBeLessThanOrEqual(3)
     const wide = toSketch(bytes(numbered(0, 1_200_000)))
@@ -148,13 +148,13 @@ describe('sketches', () => {
   })
 })
 
-describe('passages', () => {
+describe('passages that two documents share', () => {
   const one = skillMd('one', {
     body: `# Mine\n\n${numbered(0, 20)}\n\nOwn words here.\n\nThen: ${numbered(50, 40)}.\n`,
   })
   const other = skillMd('other', { body: `Foreword.\n${numbered(50, 40).toUpperCase()}\n\n${numbered(0, 20)}\n` })
 
-  it('are the longest shared runs of words, longest first, as the first document writes them, with the lines of both documents', () => {
+  it('are the longest runs of words, longest first, with the text of the first document and both line numbers', () => {
     expect(findSharedPassages(placeWords(one), placeWords(other))).toEqual([
       { text: numbered(50, 40), line: lineOf(one, 'Then:'), otherLine: lineOf(other, 'W50') },
       { text: numbered(0, 20), line: lineOf(one, 'w0 '), otherLine: lineOf(other, 'w0 ') },
@@ -170,7 +170,7 @@ describe('passages', () => {
     expect(passages[0]!.text.startsWith('w7000 ')).toBe(true)
   })
 
-  it('are at the given lines in either document', () => {
+  it('are at the reported lines of both documents', () => {
     fc.assert(
       fc.property(fc.array(text(3, 12), { minLength: 1, maxLength: 8 }), text(8, 20), (lines, shared) => {
         const [a, b] = [
@@ -187,7 +187,7 @@ describe('passages', () => {
     )
   })
 
-  it('with characters that change length when folded are whole lines', () => {
+  it('are whole lines if they have characters whose length changes in lower case', () => {
     const [a, b] = ['a', 'b'].map((name) => skillMd(name, { body: `ﬁve words and some more: ${numbered(0, 10)}` }))
     expect(findSharedPassages(placeWords(a!), placeWords(b!))[0]!.text).toContain('ﬁve words and')
   })

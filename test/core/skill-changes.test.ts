@@ -126,7 +126,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(gone).toEqual([['removed alice/hidden'], [], ['removed alice/hidden'], []])
   })
 
-  it('of a transfer are a removal of the old name and a change of the new name, for users who may see each', async () => {
+  it('of a transfer are a removal of the old name and a change of the new name, each for users who may see it', async () => {
     await publish(alice, 'boat')
     await publishPrivate(alice, 'raft')
     const carol = await test.makeUser('carol')
@@ -144,7 +144,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(await takeLines(changes[2])).toEqual([...moved, 'removed alice/raft'])
   })
 
-  it('describe a skill as it is when they are read, so that a hidden skill is only reported as removed', async () => {
+  it('describe the skill at the time of reading, so that a hidden skill is only reported as removed', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     await publish(alice, 'brief')
@@ -153,7 +153,7 @@ describeDatabases('the changes of skills', (open) => {
     expect(await takeLines(changes)).toEqual(['removed alice/brief'])
   })
 
-  it('continue after each position, in another process and past a page, with every later change', async () => {
+  it('continue with every later change after any position, in another process and across pages', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     const names = Array.from({ length: 110 }, (_, i) => `many-${i}`)
@@ -172,7 +172,7 @@ describeDatabases('the changes of skills', (open) => {
     }
   })
 
-  it('begin with a reset if changes after the position were deleted, or it is a position of another registry', async () => {
+  it('begin with a reset if changes after the position were deleted, or if the position is of another registry', async () => {
     const skills = await openAs('bob')
     const changes = skills.changes()
     await publish(alice, 'old')

@@ -15,7 +15,7 @@ const publish = ({ api }: TestUser, name: string, bytes: number) =>
   api.publishSkill({ skillMd: skillMd(name), files: [file(bytes)] })
 
 describeDatabases('the storage quota', (open) => {
-  it('refuses additions of a free-plan user over it, with advice', async () => {
+  it('refuses additions that exceed the quota of a free-plan user, with advice', async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'quarantine' } })
     const alice = await test.makeUser('alice')
     const bob = await test.makeUser('bob')
@@ -51,7 +51,7 @@ describeDatabases('the storage quota', (open) => {
     await publish(alice, 'third', 30 * kibibyte)
   })
 
-  it("refuses a transfer over the new owner's quota, and keeps the offer", async () => {
+  it("refuses a transfer that exceeds the new owner's quota, and keeps the offer", async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte })
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     await publish(alice, 'first', 60 * kibibyte)

@@ -104,7 +104,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('b')
   })
 
-  it('rolls back a write that is undone, alone or among other writes, and returns its result', async () => {
+  it('rolls back an undone write without affecting other writes, and still returns its result', async () => {
     const test = await open({ works: false })
     const { writer } = partsOf(test.registry).database
     const write = (key: string, isUndone = false) =>
@@ -126,7 +126,7 @@ describeDatabases('storage', (open, dialect) => {
     for (const key of ['alone', 'b']) for (const name of [key, `last ${key}`]) expect(stored).not.toContain(name)
   })
 
-  it('runs work that writes deferred to the end of the transaction, in their order, without that of failed writes', async () => {
+  it('runs deferred work at the end of the transaction, in the order of the writes, but not for failed writes', async () => {
     const test = await open({ works: false })
     const { writer } = partsOf(test.registry).database
     const done: string[] = []
@@ -289,7 +289,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('misses no change at any moment, even in the last turn of a read', async () => {
+  it('misses no change of another process, even if the change is written while a read ends', async () => {
     const place = await makePlace('SQLite')
     // Nothing but what is asked for looks: to the timer numbers beyond the head are a sign that the database went back.
     const registry = await openRegistry({ ...place.location, works: false, pollMs: 3_600_000 })
@@ -362,7 +362,7 @@ describe('storage in an SQLite file', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it('requires exactly one location', async () => {
+  it('requires either a path or a database URL', async () => {
     await expect(openRegistry({})).rejects.toThrow(TypeError)
     await expect(openRegistry({ path: ':memory:', databaseUrl: 'postgres://x' })).rejects.toThrow(TypeError)
   })

@@ -117,7 +117,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
   })
 
-  it('are not looked for after a process without background work filled an empty catalogue, and neither are old scans', async () => {
+  it('are not searched for in a catalogue that the current program created, nor are old scans', async () => {
     const place = await makePlace(dialect)
     onTestFinished(place.remove)
     const idle = await openRegistry({ ...place.location, works: false })
@@ -164,7 +164,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
   }
 })
 
-it('of a database without form numbers are returned as they are, and get a number', async () => {
+it('public forms of skills without a form number are returned unchanged, and get a number', async () => {
   const place = await makePlace('SQLite')
   onTestFinished(place.remove)
   const registry = await openRegistry(place.location)

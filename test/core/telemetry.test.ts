@@ -153,7 +153,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await first.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 40 })
   })
 
-  it('merges hours outside all periods into days without loss', async () => {
+  it('merges hours that are older than all periods into days, without losing installs', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 2)
     test.clock.advance(hourMs)

@@ -7,7 +7,7 @@ import { skillMd } from '../support/answers.ts'
 import { makeFolder, startServerProcess } from '../support/cli-harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-it('an acknowledged install survives a kill -9 of the node, and the next one counts and reports it once', async () => {
+it('acknowledged installs survive a kill -9 of the node, and the next process counts and reports each install once', async () => {
   const data = await makeFolder()
   const path = join(data, 'skillstead.db')
   const registry = await openRegistry({ path })

@@ -84,19 +84,19 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'securityScore is that of the latest version',
       'core/security',
-      'for each version separately, and for the skill by its latest',
+      'for each version separately, and for the skill from its latest version',
     ],
     [
       'verified: a verified author and a safe scan',
       'core/security',
-      'with a verified author and a safe latest version',
+      'only while the author is verified and the latest version is safe',
     ],
     ['publishedAt is ISO 8601 in UTC with milliseconds', 'core/read', 'shows the details of a skill'],
     ['a skill can be deprecated', 'core/heartbeat', 'contains a message with advice'],
   ],
   'search-results': [
     ['the envelope counts and pages', 'core/search', 'has an empty page past the end, with the true total'],
-    ['the envelope echoes the filters', 'core/search', 'filters by %j, echoes it'],
+    ['the envelope echoes the filters', 'core/search', 'filters by %j, and returns the filter'],
     ['stubs are left out by default, and a parameter brings them in', 'core/search', 'omits stubs by default'],
   ],
   'a-loaded-skill': [
@@ -283,7 +283,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'keys one signature with the text of the secret',
     ],
   ],
-  versions: [['a version never changes', 'core/publish', 'is immutable: its number is refused with other content']],
+  versions: [['a version never changes', 'core/publish', 'succeeds only with the same content']],
 }
 
 export const requirements: readonly Requirement[] = Object.entries(bySection).flatMap(([section, rows]) =>
