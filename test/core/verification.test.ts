@@ -337,8 +337,8 @@ describeApi('the verification of authors', (open) => {
     await until(user, { status: 'verified' })
   })
 
-  describe('is only for the user', () => {
-    it('to request', async () => {
+  describe('can be', () => {
+    it('requested only by the user', async () => {
       const [alice, bob] = [await makeUser(), await makeUser()]
       const input = { username: alice.username, method: 'manual', proof: 'I am Alice.' } as const
       for (const api of [bob.api, test.admin.api, localApi(test.registry, systemCaller)])
@@ -348,7 +348,7 @@ describeApi('the verification of authors', (open) => {
       expect(await listOf(alice)).toEqual([])
     })
 
-    it('and for administrators to see', async () => {
+    it('read only by the user and by administrators', async () => {
       const [alice, bob] = [await makeUser(), await makeUser()]
       const { id } = await ask(alice, 'manual', 'I am Alice.')
       const { username } = alice
