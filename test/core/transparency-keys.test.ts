@@ -80,7 +80,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(readCheckpoint(await textOf(await two.api().getCheckpoint()), vkeys).signers).toEqual([idOf(vkeys[0]!)])
   })
 
-  it('add one signature line each to any text', async () => {
+  it('each add one signature line to any text that the node signs', async () => {
     const test = await open({ origin: 'lines.example' })
     await rotateKey(partsOf(test.registry))
     const lines = await signText(partsOf(test.registry), '{"a":1}')
@@ -90,7 +90,7 @@ describeDatabases('the keys of a node', (open) => {
     )
   })
 
-  it('never leave the database, which deletes the private half of retired ones', async () => {
+  it('have a private part that never leaves the database, and that is deleted when the key is retired', async () => {
     const test = await open({ origin: 'quiet.example' })
     const readPrivate = async () => {
       const rows = await partsOf(test.registry)
@@ -127,7 +127,7 @@ describeDatabases('the keys of a node', (open) => {
     expect((await readPrivate()).map((secret) => secret?.length)).toEqual([undefined, 48, 48])
   })
 
-  it('end no later than their successors: an immediate rotation ends all earlier ones', async () => {
+  it('are all retired at once by a rotation without overlap, except the new key', async () => {
     const test = await open({ origin: 'theft.example' })
     const [first] = await readKeys(test.api())
     await rotateKey(partsOf(test.registry), { overlapMs: 30 * dayMs })
@@ -151,7 +151,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(rows.map(({ private_key }) => private_key !== null)).toEqual([false, false, true])
   })
 
-  it('that end before their successors keep their end date after a rotation', async () => {
+  it('keep their end date if a later rotation has a longer overlap', async () => {
     const test = await open({ origin: 'sooner.example' })
     await rotateKey(partsOf(test.registry), { overlapMs: dayMs })
     const before = await test.registry.verifierKeys()
@@ -159,13 +159,13 @@ describeDatabases('the keys of a node', (open) => {
     expect(after[2]).toEqual(before[1])
   })
 
-  it.each(['a b', 'a+b', ''])('need a name that is valid in a note, unlike %j', async (origin) => {
+  it.each(['a b', 'a+b', ''])('are not created for a node with the invalid name %j', async (origin) => {
     await expect(openRegistry({ path: ':memory:', origin })).rejects.toThrow(TypeError)
   })
 })
 
 describeDatabases('the name of a node', (open) => {
-  it('is stored, so that a process started without it signs under it too', async () => {
+  it('is stored, so that a process that is started without a name uses the stored name', async () => {
     const made = await open({ empty: true })
     const one = await open({ at: made.location, origin: 'named.example', clock: made.clock })
     await appendMany(one, 1)
@@ -186,7 +186,7 @@ describeDatabases('the name of a node', (open) => {
 })
 
 describe('serve --origin', () => {
-  it('names the log and its key permanently', async () => {
+  it('sets the name of the log and of its key, which cannot change once the log has entries', async () => {
     const data = `${await makeFolder()}/data`
     const server = await startServer(['serve', '--port', '0', '--data', data, '--origin', 'skills.example/registry'])
     const checkpoint = await (await fetch(`${server.url}/api/v1/checkpoint`)).text()

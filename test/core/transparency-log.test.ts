@@ -26,7 +26,7 @@ describeDatabases('the log of a cluster', (open) => {
     }
   })
 
-  it('gets one key from nodes that start at the same moment', async () => {
+  it('has one key if several nodes start at the same moment', async () => {
     const place = await open({ empty: true })
     const { location } = place
     await partsOf(place.registry).database.writer.write((trx) => trx.deleteFrom('signing_keys').execute())
@@ -37,7 +37,7 @@ describeDatabases('the log of a cluster', (open) => {
     expect(new Set(keys.flat()).size).toBe(1)
   })
 
-  it('grows when two nodes append in turns', async () => {
+  it('contains the entries of two nodes that append concurrently', async () => {
     const one = await open()
     const two = await open({ at: one.location, clock: one.clock })
     await Promise.all([appendMany(one, 300), appendMany(two, 300)])
@@ -49,8 +49,8 @@ describeDatabases('the log of a cluster', (open) => {
   })
 })
 
-describeDatabases('the log after a restart', (open) => {
-  it('continues with its key and tree', async () => {
+describeDatabases('the log of a node', (open) => {
+  it('continues with its key and tree after a restart', async () => {
     const before = await open({ origin: 'again.example' })
     await appendMany(before, 300)
     const checkpoint = await textOf(await before.api().getCheckpoint())
@@ -65,7 +65,7 @@ describeDatabases('the log after a restart', (open) => {
     expect(rootHash).toBe(await readRoot(after.api(), 600))
   })
 
-  it('has no leaf of a refused change', async () => {
+  it('keeps its checkpoint after a transaction that fails', async () => {
     const test = await open()
     await appendMany(test, 3)
     const checkpoint = await textOf(await test.api().getCheckpoint())
@@ -93,7 +93,7 @@ describeDatabases('long lists in the log', (open) => {
     return (await test.api().getFeed({ since: head - 1 })).entries[0]!
   }
 
-  it('are left out of the entry, and available under the digest of the version', async () => {
+  it('of files are left out of the log entry, and can be read by the digest of the version', async () => {
     const files = Array.from({ length: 511 }, (_, i) => ({ path: `${i}-`.padEnd(255, 'p'), content: `${i}` }))
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
     const entry = await last()
@@ -125,7 +125,7 @@ describeDatabases('long lists in the log', (open) => {
     expect(await textOf(await test.api().batchBlobs({ digests: [version!.digest] }))).toContain('"missing":true')
   })
 
-  it('of packs are split into several entries', async () => {
+  it('of the skills in a pack are split into several entries', async () => {
     const note = '中'.repeat(1000)
     const names = Array.from({ length: 30 }, (_, i) => `member-${i}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
@@ -149,7 +149,7 @@ describeDatabases('a check of the log', (open) => {
     await appendMany(test, 600)
   })
 
-  it('finds no fault in an unchanged log, even while it grows', async () => {
+  it('finds no fault in an unaltered log, even while entries are appended', async () => {
     const [check] = await Promise.all([checkLog(partsOf(test.registry)), appendMany(test, 60)])
     expect(check).toMatchObject({ ok: true })
     expect(await checkLog(partsOf(test.registry))).toEqual({
@@ -250,7 +250,7 @@ describeDatabases('a check of the log', (open) => {
     expect(await checkLog(partsOf(test.registry))).toMatchObject({ ok: true })
   })
 
-  it('reports a missing entry, tile and level', async () => {
+  it('reports a missing tile and a missing entry', async () => {
     const other = await open()
     await appendMany(other, 520)
     const { database } = partsOf(other.registry)

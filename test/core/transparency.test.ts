@@ -138,7 +138,7 @@ describe('the Merkle tree', () => {
     )
   })
 
-  it('covers a range of leaves with aligned perfect subtrees', () => {
+  it('divides each range of leaves into complete subtrees', () => {
     fc.assert(
       fc.property(tree, ({ size, index }) => {
         for (const range of toInclusionRanges(index, size)) {
@@ -217,19 +217,19 @@ describe('the text of an entry', () => {
   })
   const make = (data: Record<string, unknown>) => toEntryText(toEntry(data))
 
-  it('holds all data if it fits into the entry', () => {
+  it('contains all data if the data fits into the entry', () => {
     const files = Array.from({ length: 300 }, (_, i) => ({ path: `${i}.md`, size: i, digest: 'sha256:0' }))
     const data = { files, changelog: 'x'.repeat(20_000), description: '' }
     expect(read(make(data))).toEqual(data)
   })
 
-  it('omits the file list before it shortens texts, with a mark', () => {
+  it('omits the file list first if there is too much data, and names the omitted field', () => {
     const files = Array.from({ length: 512 }, (_, i) => ({ path: `${i}`.padEnd(255, 'p'), size: i }))
     const changelog = 'x'.repeat(20_000)
     expect(read(make({ files, changelog }))).toEqual({ files: null, changelog, cut: ['files'] })
   })
 
-  it('shortens a text between two characters, with a mark', () => {
+  it('shortens a long field without splitting a character, and names the shortened field', () => {
     const { changelog, cut } = read(make({ changelog: '👩‍🔬'.repeat(20_000) }))
     expect(cut).toEqual(['changelog'])
     expect(changelog).toMatch(/^(?:👩|\u200d|🔬)+…$/u)
@@ -249,7 +249,7 @@ describe('the text of an entry', () => {
     skill: fc.record({ id: repeated(36), name: repeated(64), fullName: repeated(104) }),
   })
 
-  it('fits a bundle with any content, and is only shortened if needed', () => {
+  it('never exceeds the size limit, whatever its data, and is complete if the data fits', () => {
     fc.assert(
       fc.property(data, (some) => {
         const text = make(some)
@@ -270,7 +270,7 @@ describe('a signed note', () => {
   const line =
     '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM='
 
-  it('formats a published key and signature exactly as published', () => {
+  it('has the key and signature format of the example in the documentation of Go', () => {
     const publicKey = Buffer.from(vkey.split('+').slice(2).join('+'), 'base64').subarray(1)
     const signature = Buffer.from(line.split(' ')[2]!, 'base64').subarray(4)
     expect(toVerifierKey('PeterNeumann', publicKey)).toBe(vkey)

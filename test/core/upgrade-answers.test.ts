@@ -13,12 +13,12 @@ import { makeEmptyPlace, type Location } from '../support/places.ts'
 
 const file = unpack<UpgradeFile>(upgradePath)
 
-it('the stored answers are of every endpoint that reads stored data', () => {
+it('the stored responses for the upgrade test cover every endpoint that reads stored data', () => {
   expect(listUnread(file.answers)).toEqual([])
 })
 
-describeDatabases('a registry of 500 skills that the program of commit 98873b4a made', (_open, dialect) => {
-  it('has the same answers and exported data after its upgrade', async () => {
+describeDatabases('a registry of 500 skills that the program at commit 98873b4a created', (_open, dialect) => {
+  it('returns the same responses and exports the same data after an upgrade', async () => {
     const { location, remove } = await makeEmptyPlace(dialect)
     onTestFinished(remove)
     await loadSchema(file, dialect, location)

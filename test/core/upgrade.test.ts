@@ -35,7 +35,7 @@ it('a database made by an earlier program exists for every schema version', () =
   expect(readSchemaFile(schemas.at(-1)!).expected.organisation).toBeDefined()
 })
 
-describeDatabases('a database of an earlier release', (_open, dialect) => {
+describeDatabases('a database that the program opens', (_open, dialect) => {
   /** What the migrations make of an empty database, by schema. */
   const made = new Map<string, unknown[]>()
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
   const newest = later.at(-1)!
 
   it.each([oldest, ...listInTurn(later.slice(0, -1), dialect), newest])(
-    '%s has the schema that its migrations still create, and keeps all data after the upgrade',
+    'with schema version %s has the schema that its migrations create, and keeps its data when upgraded',
     async (schema) => {
       const { location, file } = await load(schema, dialect)
       expect(await describeSchema(location, dialect)).toEqual(made.get(schema))
@@ -85,7 +85,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     },
   )
 
-  it('keeps the sessions that are open', async () => {
+  it('of an earlier release keeps its open sessions', async () => {
     const { location, file } = await load('0012', dialect)
     const [token, id] = ['sss_open', createHash('sha256').update('sss_open').digest('hex')]
     await run(location, `insert into sessions select '${id}', id, 1, 9000000000000000 from api_keys limit 1`)
@@ -93,7 +93,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect(Object.keys(file.expected.keys)).toContain((await registry.authenticateSession(token)).username)
   })
 
-  it('that two processes open at once is migrated once', async () => {
+  it('is migrated only once if two processes open the database at once', async () => {
     const { location, file } = await load(oldest, dialect)
     const both = await Promise.all([openDatabase(location), openDatabase(location)])
     const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(both[0].read)
@@ -104,7 +104,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
   })
 
-  it('is unchanged if a migration step fails, and is migrated once the step succeeds', async () => {
+  it('is unchanged if a migration step fails, and is migrated when the step succeeds later', async () => {
     const { location } = await makeEmpty(dialect)
     // The step that makes the tables cannot: a view has the name of one.
     await run(location, 'create view signing_keys as select 1 as stranger')
@@ -116,7 +116,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).getCheckpoint()).body).toBeDefined()
   })
 
-  it('is migrated by the next process if the first one is killed during the migration', async () => {
+  it('is migrated by the next process if a process is killed during the migration', async () => {
     const { location } = await makeEmpty(dialect)
     await killHalfWay(location)
     expect(await describeSchema(location, dialect)).toEqual([])
@@ -135,7 +135,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect(await describeSchema(location, dialect)).toEqual(before)
   })
 
-  it('that is newer than the program is refused without changes', async () => {
+  it('of a newer release is refused without changes', async () => {
     const { location } = await load(oldest, dialect)
     await run(location, "insert into migrations (name, position) values ('9999-from-the-future', 9999)")
     const hash = () => (dialect === 'SQLite' ? hashFile(location.path!) : describeSchema(location, dialect))

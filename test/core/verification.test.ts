@@ -161,7 +161,7 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'pending', note: expect.stringContaining('redirect') })
     })
 
-    it('is checked again if requested during a check', async () => {
+    it('is checked a second time if the user repeats the request during the first check', async () => {
       const user = await makeUser()
       outside.pages.set(`busy.example.com${wellKnown}`, (_, response) => response.writeHead(404).end())
       const { token } = await ask(user, 'domain', 'busy.example.com')
@@ -254,7 +254,7 @@ describeApi('the verification of authors', (open) => {
       expect((await ask(other, 'domain', 'token.example.com')).token).not.toBe(tokens[0])
     })
 
-    it('with another proof replaces only a pending request with the same method', async () => {
+    it('replaces only a pending request that has the same method and another proof', async () => {
       const user = await makeUser()
       const manual = await ask(user, 'manual', 'Ask me.')
       const old = await ask(user, 'domain', 'old.example.com')
@@ -277,7 +277,7 @@ describeApi('the verification of authors', (open) => {
       expect(await listOf(user)).toHaveLength(1)
     })
 
-    it('starts again after a revocation, with a new token', async () => {
+    it('creates a new verification with a new token after a revocation', async () => {
       const { id, user, proof, token } = await makeVerification('domain', 'verified')
       await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
       const again = await ask(user, 'domain', proof)
@@ -287,7 +287,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual([])
     })
 
-    it('is not proved by an old token after a revocation', async () => {
+    it('does not accept the old token after a revocation', async () => {
       const user = await makeUser()
       const { token } = await ask(user, 'manual', 'Ask me.')
       const { id } = await ask(user, 'domain', 'left.example.com')
@@ -322,7 +322,7 @@ describeApi('the verification of authors', (open) => {
     expect(note).not.toMatch(/127\.0\.0\.1|ECONN/)
   })
 
-  it('succeeds after a proof that was unreachable at first', async () => {
+  it('succeeds at a later check if the proof is unreachable at first', async () => {
     const user = await makeUser()
     outside.names.add('late.example.com')
     outside.unreachable = true
@@ -337,8 +337,8 @@ describeApi('the verification of authors', (open) => {
     await until(user, { status: 'verified' })
   })
 
-  describe('is only for the user', () => {
-    it('to request', async () => {
+  describe('can be', () => {
+    it('requested only by the user', async () => {
       const [alice, bob] = [await makeUser(), await makeUser()]
       const input = { username: alice.username, method: 'manual', proof: 'I am Alice.' } as const
       for (const api of [bob.api, test.admin.api, localApi(test.registry, systemCaller)])
@@ -348,7 +348,7 @@ describeApi('the verification of authors', (open) => {
       expect(await listOf(alice)).toEqual([])
     })
 
-    it('and for administrators to see', async () => {
+    it('read only by the user and by administrators', async () => {
       const [alice, bob] = [await makeUser(), await makeUser()]
       const { id } = await ask(alice, 'manual', 'I am Alice.')
       const { username } = alice
@@ -360,7 +360,7 @@ describeApi('the verification of authors', (open) => {
     })
   })
 
-  describe('decided by an administrator', () => {
+  describe('by decision of an administrator', () => {
     const allowed = new Set([
       'manual pending verified',
       'manual pending rejected',
@@ -375,7 +375,7 @@ describeApi('the verification of authors', (open) => {
 
     const isAllowed = ({ method, from, to }: (typeof cases)[number]) => allowed.has(`${method} ${from} ${to}`)
 
-    it.each(cases.filter(isAllowed))('$method, from $from to $to', async ({ method, from, to }) => {
+    it.each(cases.filter(isAllowed))('changes from $from to $to for method $method', async ({ method, from, to }) => {
       const { id, user } = await makeVerification(method, from)
       const input = { id, status: to, note: 'Seen in person.' }
       expect(await codeOf(user.api.decideVerification(input))).toBe('forbidden')
@@ -390,7 +390,7 @@ describeApi('the verification of authors', (open) => {
     })
 
     it.each(cases.filter((each) => !isAllowed(each)))(
-      'never: $method, from $from to $to',
+      'never changes from $from to $to for method $method',
       async ({ method, from, to }) => {
         const { id, user } = await makeVerification(method, from)
         const seen = async () => ({
@@ -407,7 +407,7 @@ describeApi('the verification of authors', (open) => {
       },
     )
 
-    it('is not checked again once revoked', async () => {
+    it('is not checked again after a revocation', async () => {
       const { id, user } = await makeVerification('domain', 'verified')
       await test.admin.api.decideVerification({ id, status: 'rejected' })
       test.clock.advance(hourMs)
@@ -417,7 +417,7 @@ describeApi('the verification of authors', (open) => {
       expect((await listOf(user)).find((row) => row.id === id)).toMatchObject({ status: 'rejected' })
     })
 
-    it('of one method does not change the others', async () => {
+    it('changes only for the decided method, not for other methods of the user', async () => {
       const { id, user } = await makeVerification('domain', 'verified')
       const manual = await ask(user, 'manual', 'Ask me.')
       await test.admin.api.decideVerification({ id: manual.id, status: 'verified' })
@@ -426,7 +426,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual(['manual'])
     })
 
-    it('returns not_found if it does not exist', async () => {
+    it('returns not_found if the verification does not exist', async () => {
       const id = '00000000-0000-7000-8000-000000000000'
       expect(await codeOf(test.admin.api.decideVerification({ id, status: 'verified' }))).toBe('not_found')
       expect(await codeOf(test.admin.api.decideVerification({ id: 'x', status: 'verified' }))).toBe('not_found')

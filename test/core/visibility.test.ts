@@ -81,7 +81,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(act(bob.api, 'alice/not-there'))).toBe('not_found')
     })
 
-    it('has a name for which a publish by another user is answered like for a free name', async () => {
+    it('is not revealed when another user publishes under its full name: the error is as for a free name', async () => {
       const tries = ['alice/hidden', 'alice/free'].map((name) =>
         codeOf(bob.api.publishSkill({ skillMd: '# x', name, description: 'x' })),
       )
@@ -256,7 +256,7 @@ describeApi('what callers may see', (open) => {
       }
     })
 
-    it('are private: inviting one leaves no trace in the feed', async () => {
+    it('do not appear in the feed when they are invited or removed', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('co-public') })
       const { head } = await test.api().getFeed()
       await addCollaborator(test, alice, { name: 'co-public', username: 'bob', role: 'write' })
@@ -312,7 +312,7 @@ describeApi('what callers may see', (open) => {
       expect((await bob.api.getSkill({ name: 'held' })).fullName).toBe('bob/held')
     })
 
-    it('means the caller’s own skill for reads and writes, whichever skill holds it', async () => {
+    it('means the caller’s own skill for reads and writes, even if another user published the name first', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of alice.' }) })
       await bob.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of bob.' }) })
       expect((await bob.api.loadSkill({ name: 'twice' })).fullContent).toContain('Of bob.')
@@ -346,7 +346,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(test.api().getBlob({ digest: skill.files[0]!.digest }))).toBe('not_found')
     })
 
-    it('from private to public brings its whole history and later metadata', async () => {
+    it('from private to public adds its whole history and its current metadata to the feed', async () => {
       await publishPrivate('opening')
       await alice.api.publishSkill({ skillMd: skillMd('opening', { body: 'Two.' }) })
       await alice.api.publishSkill({ name: 'opening', description: 'Said since.' })

@@ -240,7 +240,7 @@ describeDatabases('hostile receivers', (open) => {
   })
 
   describe('while the registry closes', () => {
-    it('cost no attempt: deliveries in progress are returned, and sent after a restart', async () => {
+    it('do not use up an attempt: the delivery in progress is sent again after a restart', async () => {
       const began = Promise.withResolvers<void>()
       outside.pages.set('stuck.example.com/', () => began.resolve())
       const [{ user, ids } = {} as never] = await tell(['stuck'])

@@ -75,8 +75,8 @@ describeDatabases('a delivery', (open) => {
     expect(received.length).toBe(1)
   }
 
-  describe('on its way', () => {
-    it('is a POST of the envelope, with headers that identify the event and the sender', async () => {
+  describe('that is sent', () => {
+    it('is a POST request with the event as JSON, and with headers that identify the event and the sender', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url: `${url}?token=a%20b`, secret: 'a secret' })
       outside.pages.set(`${new URL(url).host}${new URL(url).pathname}?token=a%20b`, outside.pages.get(url.slice(8))!)
@@ -110,7 +110,7 @@ describeDatabases('a delivery', (open) => {
       expect(`${JSON.stringify(headers)}${body}`).not.toContain('a secret')
     })
 
-    it('is signed over the sent bytes, also with multi-byte characters', async () => {
+    it('is signed over the bytes that are sent, also for multi-byte characters', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url, secret: 'ein Schlüssel ✓' })
       await partsOf(test.registry).database.writer.write((trx) =>
@@ -127,7 +127,7 @@ describeDatabases('a delivery', (open) => {
       expect(headers['webhook-signature']).toBe(standard(Buffer.from('ein Schlüssel ✓'), received[0]!))
     })
 
-    it('keys one signature with the text of the secret, and the other with the bytes after whsec_', async () => {
+    it('is signed once with the whole text of the secret, and once with the bytes that are encoded after whsec_', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -139,7 +139,7 @@ describeDatabases('a delivery', (open) => {
       })
     })
 
-    it('has two signatures for 24 hours after a change of secret, then only the new one', async () => {
+    it('is signed with the new and the old secret for 24 hours after a change, then only with the new secret', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url, secret: 'the old one' })
       await hook.user.api.updateWebhook({ id: hook.id, secret: 'the new one' })
@@ -176,7 +176,7 @@ describeDatabases('a delivery', (open) => {
       return { hook, first: received[0]!, received }
     }
 
-    it('is verified with a generated and a given secret', async () => {
+    it('is verified with a generated secret and with a secret that the user chose', async () => {
       for (const given of [undefined, `whsec_${Buffer.from('twenty-four bytes of mine').toString('base64')}`]) {
         const { hook, first } = await deliver(given)
         const event = new Webhook(hook.secret).verify(first.body, headersOf(first))
@@ -184,7 +184,7 @@ describeDatabases('a delivery', (open) => {
       }
     })
 
-    it('is verified even if the secret lacks the format of the package; its bytes are then the key', async () => {
+    it('is verified with the raw bytes of a secret that lacks the format of the package', async () => {
       const { first } = await deliver('ein Schlüssel ✓')
       const raw = new Webhook(Buffer.from('ein Schlüssel ✓'), { format: 'raw' })
       expect(raw.verify(first.body, headersOf(first))).toMatchObject({ event: 'skill.starred' })
@@ -202,7 +202,7 @@ describeDatabases('a delivery', (open) => {
       expect(() => webhook.verify(first.body, renamed)).toThrow('No matching signature')
     })
 
-    it('is verified with both secrets during the overlap, then only with the new one', async () => {
+    it('is verified with the old and with the new secret after a change of the secret', async () => {
       const { hook, received } = await deliver()
       const old = new Webhook(hook.secret)
       const secret = `whsec_${Buffer.from('the new secret of the receiver').toString('base64')}`
@@ -248,7 +248,7 @@ describeDatabases('a delivery', (open) => {
       expect(received.length).toBe(5)
     })
 
-    it('keeps its event, and is signed again for every attempt', async () => {
+    it('sends the same event at every attempt, with a new timestamp and signature', async () => {
       const { url, received } = receive({ statuses: [500, 500, 200] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -266,7 +266,7 @@ describeDatabases('a delivery', (open) => {
       for (const each of received) expect(each.headers['webhook-signature']).toBe(standard(key, each))
     })
 
-    it.each([1, 2, 3, 4, 5])('completes with a 2xx at attempt %i', async (last) => {
+    it.each([1, 2, 3, 4, 5])('is completed by a 2xx response to attempt %i, and is not sent again', async (last) => {
       const { url, received } = receive({ statuses: [...Array<number>(last - 1).fill(500), 299, 500] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -329,7 +329,7 @@ describeDatabases('a delivery', (open) => {
       expect(received).toEqual([])
     })
 
-    it("is not retried once its owner's plan has no webhooks, with the reason", async () => {
+    it('is not retried, and states the reason, if the plan of the owner includes no webhooks', async () => {
       const { url, received } = receive({ statuses: [500] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -376,7 +376,7 @@ describeDatabases('a delivery', (open) => {
     expect((await run.executeTakeFirstOrThrow()).failed_run, 'of the receiver').toBe(0)
   })
 
-  it('is repeated at the times of the retry schedule', async () => {
+  it('that fails is retried at the scheduled times with a real clock', async () => {
     const timed = await open({ clock: createFastClock(3000), outgoing: toOutgoing(outside) })
     const { url, received } = receive({ statuses: [500], now: timed.clock.now })
     const hook = await makeHook(timed, { url })

@@ -162,7 +162,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     { minLength: 1, maxLength: 8 },
   )
 
-  it('are each notified once, with counts without gaps, whichever node counts them', async () => {
+  it('each cause one event, with counts without gaps, whichever node counts the download', async () => {
     const { name, hook } = await makeWatched(test, 'author')
     const twin = await openSilent(open, { at: test.location, clock: test.clock })
     let base = 0
@@ -195,7 +195,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     )
   })
 
-  it('are notified by the next process if one ended before counting', async () => {
+  it('cause events by another process if a process ends before it counts the downloads', async () => {
     const { name, hook } = await makeWatched(test, 'survivor')
     const first = await openSilent(open, { at: test.location, clock: test.clock })
     const { database, telemetry } = partsOf(first.registry)
@@ -214,7 +214,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     ])
   })
 
-  it('are counted and notified in one transaction', async () => {
+  it('are counted in the same transaction that stores their events', async () => {
     const errors: unknown[] = []
     const { name, hook } = await makeWatched(test, 'careful')
     const failing = await openSilent(open, {
@@ -240,7 +240,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect(await countOf()).toBe(2)
   })
 
-  it('are notified in several transactions if there are very many', async () => {
+  it('store their events in several transactions if there are very many downloads', async () => {
     const { owner, name, skill, hook } = await makeWatched(test, 'popular')
     const second = await hookUp(test, owner)
     const countChanges = async () => {
@@ -269,19 +269,19 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect((await countChanges()) - before, '2,800 deliveries').toBeGreaterThan(9)
   })
 
-  it('are notified shortly afterwards by a timer', async () => {
+  it('cause events shortly afterwards, by a timer', async () => {
     const { name, hook } = await makeWatched(test, 'awaited')
     await Promise.all(Array.from({ length: 600 }, () => apiOf('cli').track({ skillName: name })))
     await expect.poll(async () => (await readEvents(test, hook.id)).length).toBe(600)
   })
 
-  it('do not cut client names inside a character', async () => {
+  it('have valid client names, even if the length limit falls inside a character', async () => {
     const { name, hook } = await makeWatched(test, 'cutter')
     await apiOf(`${'a'.repeat(63)}\u{1f600}`).track({ skillName: name })
     expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual([`${'a'.repeat(63)}\ufffd`])
   })
 
-  it('are stored without clients if there are no subscribers', async () => {
+  it('are stored without client names if there are no subscribers', async () => {
     const { name } = await makeWatched(test, 'quiet', 'free')
     await apiOf('a very special client').track({ skillName: name })
     const rows = await partsOf(test.registry).database.read.selectFrom('install_journal').select('counts').execute()
@@ -289,7 +289,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     await partsOf(test.registry).telemetry.flush()
   })
 
-  it('are notified with their clients by a node on which the webhook was not created', async () => {
+  it('cause events that name the client, also on a node where the webhook was not created', async () => {
     const node = await openSilent(open, { at: test.location, clock: test.clock })
     const { name, hook } = await makeWatched(test, 'distant')
     await partsOf(node.registry).changes.catchUp()
@@ -298,7 +298,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual(['cli'])
   })
 
-  it('have their client also for GitHub skills', async () => {
+  it('cause events that name the client, also for skills from GitHub', async () => {
     const { owner } = await makeWatched(test, 'hubber')
     const repository = 'https://github.com/hubber/tools'
     await owner.api.publishSkill({ skillMd: skillMd('from-hub'), repository })

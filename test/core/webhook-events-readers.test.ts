@@ -71,7 +71,7 @@ describeApi('events go to', (open) => {
     expect(await reader.hook.take()).toEqual([])
   })
 
-  it('only users who may see the fork, for a fork of a private skill', async () => {
+  it('only users who may see the fork, if a private skill is forked', async () => {
     const [reader, stranger] = [await makeReader(test), await makeReader(test)]
     const name = world.full('secret')
     await world.publish('secret', undefined, 'private')
@@ -83,7 +83,7 @@ describeApi('events go to', (open) => {
     expect(await stranger.hook.take()).toEqual([])
   })
 
-  it('only the owner of the skill if another user acts on it', async () => {
+  it('only the owner of a skill if another user stars, reviews or downloads the skill', async () => {
     const other = await test.makeUser(undefined, { plan: 'team' })
     const hooks = [await hookUp(test, other), await hookUp(test, test.admin)]
     await addCollaborator(test, world.owner, { name: world.full('main'), username: other.username, role: 'write' })
@@ -114,7 +114,7 @@ describeApi('events go to', (open) => {
     expect(await world.hook.take()).toEqual([])
   })
 
-  it.each(['free', 'pro', 'team', 'enterprise'] as const)('plans that include webhooks: %s', async (plan) => {
+  it.each(['free', 'pro', 'team', 'enterprise'] as const)('users if the plan %s includes webhooks', async (plan) => {
     await test.admin.api.updateUser({ username: world.owner.username, plan })
     await actAll(world)
     expect(await world.hook.take()).toHaveLength(includesPlan(plan, 'pro') ? 6 : 0)
@@ -154,7 +154,7 @@ describeApi('events go to', (open) => {
       ['of several', ['other/main', 'OWNER/main-2', 'OWNER/*'], ['main', 'main-2']],
     ]
 
-    it.each(filters)('%s, and for new followers, who follow no skill', async (_what, skills, about) => {
+    it.each(filters)('only about the selected skills and new followers: %s', async (_what, skills, about) => {
       await world.publish('main-2')
       const { username } = world.owner
       const hook = await hookUp(test, world.owner, { skills: skills.map((each) => each.replace('OWNER', username)) })
@@ -166,7 +166,7 @@ describeApi('events go to', (open) => {
       expect(Map.groupBy(names, (name) => name)).toEqual(new Map(shown.map(({ name }) => [name, Array(5).fill(name)])))
     })
 
-    it('also for skills of other users', async () => {
+    it('even if the skills belong to other users', async () => {
       const follower = await test.makeUser(undefined, { plan: 'pro' })
       const hook = await hookUp(test, follower, { skills: [`${world.owner.username}/*`] })
       await world.publish('main', '1.5.0')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sumUsesBySkill, toClientName, toUseKey } from '../../packages/core/src/catalogue/context/use-counts.ts'
 import { takeUses, type Watched } from '../../packages/core/src/webhooks/download-events.ts'
 
-describe('the uses counted by one transaction', () => {
+describe('the uses of skills that one transaction counts', () => {
   const uses = fc.uniqueArray(
     fc.record({
       skill: fc.constantFrom('a', 'b', 'c'),
@@ -15,7 +15,7 @@ describe('the uses counted by one transaction', () => {
   const hooksMax = 400
   const hooks = fc.record({ a: fc.nat({ max: 20 }), b: fc.nat({ max: hooksMax }), c: fc.constant(0) })
 
-  it('lose no uses, limit the deliveries, and always make progress', () => {
+  it('cause a limited number of deliveries, and all other uses are left for the next transaction', () => {
     fc.assert(
       fc.property(uses, hooks, (list, webhooks) => {
         const all = new Map(list.map(({ skill, client, count }) => [toUseKey(skill, client), count]))
@@ -59,7 +59,7 @@ describe('the name of a client', () => {
     )
   })
 
-  it.each([undefined, '', ' ', '\u0000\u200b'])('is unknown if there is none: %j', (named) => {
+  it.each([undefined, '', ' ', '\u0000\u200b'])('is "unknown" if the client sends no usable name: %j', (named) => {
     expect(toClientName(named)).toBe('unknown')
   })
 })

@@ -31,7 +31,7 @@ describeApi('events', (open, { transport }) => {
   }
 
   describe('of a recall', () => {
-    it('are sent when it begins and when it ends, to those who may see the skill', async () => {
+    it('are sent to users who may see the skill, when the recall begins and when the recall ends', async () => {
       const stranger = await test.makeUser(undefined, { plan: 'pro' })
       const theirs = await hookUp(test, stranger, { events: ['skill.recalled'] })
       const recalled = { name: world.full('main'), range: '*', reason: 'It harms.' }
@@ -64,7 +64,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([told])
     })
 
-    it('have the metadata of the published version, even if it is lower than the latest version', async () => {
+    it('have the metadata of the published version, even if a higher version exists', async () => {
       for (const [version, description] of [
         ['2.0.0', 'Of the second.'],
         ['1.0.1', 'Of the first.'],
@@ -109,7 +109,7 @@ describeApi('events', (open, { transport }) => {
       expect(told[0]!.publisher).toEqual(await toUser(world.owner))
     })
 
-    it('are sent for a stub once it is published', async () => {
+    it('are sent for the first version of a skill that was listed before it was published', async () => {
       const stub = { owner: await toUser(world.owner), name: 'stubbed', description: 'Known.', repository: '' }
       await createStub(test.registry, stub)
       expect(await world.hook.take()).toEqual([])
@@ -137,7 +137,7 @@ describeApi('events', (open, { transport }) => {
     })
   })
 
-  describe('of actions of others', () => {
+  describe('of actions of users', () => {
     it('are sent for a star, with the number of stars', async () => {
       for (const [i, user] of [world.bob, test.admin].entries()) {
         await user.api.starSkill({ name: world.full('main') })
@@ -195,7 +195,7 @@ describeApi('events', (open, { transport }) => {
       }
     })
 
-    it('are sent to owners also for their own actions', async () => {
+    it('are sent to the owner of a skill also for actions of the owner', async () => {
       const name = world.full('main')
       await world.owner.api.starSkill({ name })
       await world.owner.api.createIssue({ name, type: 'bug', title: 'Mine', body: 'To remember.' })
@@ -272,7 +272,7 @@ describeApi('events', (open, { transport }) => {
       expect(events).toEqual(['skill.starred', 'user.followed', 'skill.review.created', 'skill.published'])
     })
 
-    it.runIf(transport === 'HTTP')('a replayed response', async () => {
+    it.runIf(transport === 'HTTP')('a request that is repeated with the same Idempotency-Key', async () => {
       const publish = () =>
         test.request('/api/v1/skills', {
           method: 'PUT',
@@ -289,7 +289,7 @@ describeApi('events', (open, { transport }) => {
     })
   })
 
-  it('have the time of their cause, and one id for all receivers', async () => {
+  it('have the time of the action that caused them, and the same id for all receivers', async () => {
     const second = await hookUp(test, world.owner)
     test.clock.advance(1000)
     await world.publish('timed')
@@ -298,7 +298,7 @@ describeApi('events', (open, { transport }) => {
     expect(await readEvents(test, second.id)).toEqual(events)
   })
 
-  it("are written even if a webhook's URL is no longer valid, without rolling back the cause", async () => {
+  it('are stored even if a webhook has an invalid URL, and the publication is not rolled back', async () => {
     await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://[' }).where('id', '=', world.hook.id).execute()
     })

@@ -78,7 +78,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(receiver.received).toHaveLength(6)
   })
 
-  it('reveal nothing about a private network behind a name', async () => {
+  it('do not reveal the private address to which the host of a webhook resolves', async () => {
     const { user, id } = await makeSubscriber(test, openReceiver(outside))
     await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://inner.example.com/' }).where('id', '=', id).execute()
@@ -89,7 +89,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(JSON.stringify(shown)).not.toContain('10.1.2.3')
   })
 
-  it('are shown newest first, at most a hundred, and the newest in the list of webhooks', async () => {
+  it('are listed newest first, up to a hundred, and the list of webhooks shows the newest delivery', async () => {
     const receiver = openReceiver(outside)
     const { user, id } = await makeSubscriber(test, receiver)
     const quiet = await user.api.createWebhook({ url: receiver.url, events: ['user.followed'] })
@@ -112,7 +112,7 @@ describeApi('the deliveries of a webhook', (open) => {
   })
 
   describe('can be retried', () => {
-    it('at once when failed, with 202, under the same event', async () => {
+    it('at once if they failed: the response is 202, and the event stays the same', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -131,7 +131,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
     })
 
-    it('and fail again after one attempt, any number of times', async () => {
+    it('any number of times, and each retry makes one attempt', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -145,7 +145,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(7)
     })
 
-    it('before they are due, and then continue by schedule', async () => {
+    it('before they are due, and then follow the retry schedule', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -169,7 +169,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(1)
     })
 
-    it('but not those of another webhook or user, or unknown ones', async () => {
+    it('only under their own webhook and by its owner, and only if they exist', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       const other = await makeSubscriber(test, openReceiver(outside))
@@ -200,7 +200,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(await readOf(user, id)).toEqual([waiting])
     })
 
-    it('but not while the webhook is disabled, and the error says so', async () => {
+    it('but not while the webhook is disabled, and the error states this reason', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -221,7 +221,7 @@ describeApi('the deliveries of a webhook', (open) => {
   })
 
   describe('that are pings', () => {
-    it('return 202, are signed, and name their webhook', async () => {
+    it('are accepted with 202, are signed, and name their webhook', async () => {
       const receiver = openReceiver(outside)
       const { user, id, secret } = await makeSubscriber(test, receiver)
       const ping = await user.api.pingWebhook({ id })
@@ -283,7 +283,7 @@ describeApi('the deliveries of a webhook', (open) => {
     })
   })
 
-  it('are signed with the old secret too for 24 hours after a change, and with the new one first', async () => {
+  it('are signed with the new secret and then the old secret for 24 hours after a change', async () => {
     const receiver = openReceiver(outside)
     const { user, id } = await makeSubscriber(test, { url: receiver.url, secret: 'the first' })
     const next = async () => {

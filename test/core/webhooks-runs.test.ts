@@ -60,7 +60,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect((await user.api.getWebhook({ id: other.id })).active).toBe(true)
   })
 
-  it('is disabled with an audit entry without the URL, and a notification of caches', async () => {
+  it('is disabled with an audit log entry that omits the URL, and a change notification for caches', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const heard: string[] = []
@@ -84,7 +84,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await expect.poll(() => heard).toContain(`webhooks ${me.id}`)
   })
 
-  it('starts a new count once its owner enables it', async () => {
+  it('has its failure count reset when its owner enables the webhook', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 3)
@@ -98,7 +98,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await untilDeliveries(user, id, ['delivered', ...Array.from({ length: 5 }, () => 'failed')])
   })
 
-  it('starts a new count with a successful delivery, also a retried one', async () => {
+  it('has its failure count reset by a successful delivery, also by a successful retry', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 2)
@@ -114,7 +114,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect((await user.api.getWebhook({ id })).active).toBe(true)
   })
 
-  it('is not affected by its pings', async () => {
+  it('keeps its failure count when a ping fails or succeeds', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 2)
@@ -131,7 +131,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect(await readRun(test, id)).toEqual([1, 2])
   })
 
-  it("is not affected by failures because it is disabled or its owner's plan has no webhooks", async () => {
+  it("keeps its failure count if deliveries fail because it is disabled or its owner's plan has no webhooks", async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const { username } = user

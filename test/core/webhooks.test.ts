@@ -111,7 +111,7 @@ describeApi('webhooks', (open, { transport }) => {
     }
   })
 
-  it.each(wrongUrls)('refuse the URL %j by field name', async (wrong) => {
+  it.each(wrongUrls)('refuse the URL %j with an error that names the field', async (wrong) => {
     const { id, url: before } = await alice.api.createWebhook({ url, events })
     const total = await totalOf(alice)
     for (const call of [
@@ -292,7 +292,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id })
     })
 
-    it('and are subscribed to their events only while active', async () => {
+    it('and are subscribed to the new events, but only while active', async () => {
       const { id } = await alice.api.createWebhook({ url, events })
       expect(await subscriptionsOf(id)).toEqual(['skill.starred', 'user.followed'])
       await alice.api.updateWebhook({ id, events: ['user.followed', 'skill.published'] })
@@ -331,7 +331,7 @@ describeApi('webhooks', (open, { transport }) => {
     expect(JSON.stringify(await alice.api.listWebhooks({ limit: 100 }))).not.toContain(id)
   })
 
-  it('are announced to caches and recorded in the audit log, but not in the public feed', async () => {
+  it('cause a cache notification and an audit log entry when changed, but no entry in the public feed', async () => {
     const user = await makePro()
     const heard: string[] = []
     partsOf(test.registry).changes.follow(

@@ -43,7 +43,7 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
 }
 
 describeBrowser('the account pages of the dashboard', () => {
-  test('show the picture that the user chose or removed', async () => {
+  test('show the picture that the user chose, and the default picture after it is removed', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/account')
     const width = () => page.getByAltText('Your picture').evaluate((one: HTMLImageElement) => one.naturalWidth)

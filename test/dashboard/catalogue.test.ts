@@ -59,7 +59,7 @@ describeBrowser('the catalogue page', () => {
     expect(searchedAtMs.length).toBeLessThanOrEqual(24)
   })
 
-  test('shows the sentence of the instructions that answers a described need, as text, with its words highlighted', async () => {
+  test('shows the sentence of the instructions that answers the query, with the matching words highlighted', async () => {
     const { api, open } = await visit()
     const body = 'Store each `<b>event</b>` id, so that **customers** are not charged &amp; again.\n'
     await api.publishSkill({ skillMd: `---\nname: hooks\ndescription: Handles hooks.\n---\n${body}` })
@@ -171,7 +171,7 @@ describeBrowser('the catalogue page', () => {
     await page.getByRole('status').getByText('2 skills match').waitFor()
   })
 
-  test('opens without an error if its address has invalid or unusual fields', async () => {
+  test('opens without an error if its URL has invalid query parameters', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?sort=worst&minSecurityScore=lots&verified=perhaps&page=0&q=%F0%9F')
     await page.getByRole('heading', { name: /Nothing matches/ }).waitFor()

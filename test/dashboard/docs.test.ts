@@ -34,7 +34,7 @@ describeBrowser('the documentation', () => {
     await expect.poll(readWidth, { timeout: 20_000 }).toBeGreaterThan(0)
   })
 
-  test('lists its guides on a phone until a guide is chosen, and in a window that becomes wide', async () => {
+  test('hides its list of guides on a phone when a guide is chosen, and shows the list in a wide window', async () => {
     const { open } = await visit()
     const page = await open('/docs/cli', { viewport: { width: 390, height: 800 } })
     const guide = page.locator('.docs nav').getByRole('link', { name: 'Deploying a node' })
@@ -74,7 +74,7 @@ describeBrowser('the documentation', () => {
     }
   })
 
-  test('has an endpoint with examples for this node, and calls it with the session of the reader', async () => {
+  test('shows each endpoint with examples for this node, and sends requests with the session of the reader', async () => {
     const { open, openSignedIn, node } = await visit()
     const guest = await open('/docs/api/getMe', { expectedStatuses: [401] })
     await guest.getByText(`curl '${node.url}/api/v1/users/me'`).waitFor()

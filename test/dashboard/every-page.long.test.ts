@@ -95,7 +95,7 @@ describeBrowser('every page', () => {
     if (takesPictures) rmSync(picturesFolder, { recursive: true, force: true })
   })
 
-  test('of the documentation fits each width without scrolling sideways, and has no barrier and no layout shift', async () => {
+  test('of the documentation fits each width, and has no accessibility barrier and no layout shift', async () => {
     const visited = await visit()
     const page = await visited.open('/', { isOwn: true })
     expect(await findFaults(page, visited.node.url, docsPages)).toEqual([])

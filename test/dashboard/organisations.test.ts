@@ -27,7 +27,7 @@ async function openNew({ createUser, openSignedIn }: Visit, username: string, pa
 const nextTo = (page: Page, label: string) => page.getByLabel(label, { exact: true })
 
 describeBrowser('the pages of organisations', () => {
-  test('lead from an organisation to its approved skill: create, invite, accept, rules, publish, comment, approve', async () => {
+  test('let users create an organisation, invite a member, set rules, and publish, discuss and approve a skill', async () => {
     const visited = await visit()
     const { openSignedIn, registry } = visited
     const anna = await openNew(visited, 'anna', '/account')
@@ -261,7 +261,7 @@ describeBrowser('the pages of organisations', () => {
     await expect.poll(() => ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
   })
 
-  test('keep rules that accept nothing when other rules are saved', async () => {
+  test('keep rules that allow nothing when the user saves another rule', async () => {
     const { openSignedIn, api } = await visit()
     await api.createOrganisation({ name: 'acme' })
     const policy = { licenses: [], hosts: [], publicBy: [] }

@@ -56,7 +56,7 @@ describeBrowser('the pages of packs and external skills', () => {
     await page.getByText('None are known yet.').waitFor()
   })
 
-  test('explain that a search has no results, and list the skills of a new pack that do not exist', async () => {
+  test('explain that a search has no results, and name the skills of a new pack that do not exist', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/packs', { expectedStatuses: [400] })
     await page.getByLabel('Search packs').fill('nothing like it')

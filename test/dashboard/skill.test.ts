@@ -127,7 +127,7 @@ describeBrowser('the page of a skill', () => {
     await expect.poll(() => heightOf('lost')).toBeLessThan(50)
   })
 
-  test('resolves pictures in HTML, SVG pictures, fragments of links and anchors of all headings', async () => {
+  test('shows pictures from HTML tags and SVG files, and resolves links to lines and to all headings', async () => {
     const visited = await visit()
     const sections = Array.from({ length: 130 }, (_, at) => `## Part ${at}\n\nText.`)
     const pictures = [
@@ -229,7 +229,7 @@ describeBrowser('the page of a skill', () => {
     expect(Object.entries(shifts).filter(([, shift]) => shift > 0.02)).toEqual([])
   })
 
-  test('highlights code on a slow network, and asks once for a highlighter that does not load', async () => {
+  test('highlights code on a slow network, and does not repeat the request for a highlighter that fails to load', async () => {
     const visited = await visit()
     const code = '```python\ndef pour():\n    return 1\n```\n'
     await visited.api.publishSkill({ skillMd: `---\nname: brew\ndescription: Brews\n---\n${code}\n${code}\n` })

@@ -110,7 +110,7 @@ describe('an error of the APM registry', () => {
     expect(await response.json()).toMatchObject({ status: 404, title: expect.any(String) })
   })
 
-  it('for a publication states how to publish', async () => {
+  it('explains how to publish if a client tries to publish', async () => {
     const body = new Uint8Array(100_000)
     const response = await ask('alice/tool/versions/2.0.0', { method: 'PUT', body, ...as(node.key) })
     expect(response.status).toBe(501)

@@ -75,7 +75,7 @@ describe('the device sign-in', () => {
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
   })
 
-  it("gives a program a key that expires with the key of the user's session, and is revoked with it", async () => {
+  it("gives a program a key that expires and is revoked together with the key of the user's session", async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock, api } = fixture
     const short = await api.createApiKey({ name: 'short', expiresInDays: 1 })
@@ -105,7 +105,7 @@ describe('the device sign-in', () => {
     expect(await poll('unknown')).toEqual([400, { error: 'expired_token' }])
   })
 
-  it('deletes codes and counted wrong codes when the clock is set back', async () => {
+  it('deletes pending codes and the counts of wrong codes when the clock is set back', async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock } = fixture
     const alice = await toPageHeaders(fixture, fixture.key)
@@ -155,7 +155,7 @@ describe('the device sign-in', () => {
     expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
   })
 
-  it('is decided only by pages of the node with a session', async () => {
+  it('can be decided only on a page of the node, by a user with a session', async () => {
     const fixture = await startDevices()
     const { post, request } = fixture
     const { user_code: userCode } = await request()

@@ -96,7 +96,7 @@ describeDatabases('several nodes with one database, used by ClawHub clients', (o
     expect((await publish()).status, 'a published upload is gone').toBe(404)
   })
 
-  it('count the uploads of a user together, and refuse only that user above the limit', async () => {
+  it('count the uploads of a user on all nodes, and refuse only that user above the limit', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const large = new Uint8Array(10 * mebibyte)
     for (const pair of [
@@ -172,7 +172,7 @@ describeDatabases('several nodes with one database, used by ClawHub clients', (o
     expect(await c.poll(code)).toEqual({ error: 'expired_token' })
   })
 
-  it('limit the wrong codes of a user together, even for concurrent requests', async () => {
+  it('limit the wrong codes of a user across all nodes, even for concurrent requests', async () => {
     const { first, alice, nodes, a } = await startNodes(open)
     const { user_code: userCode } = await requestSignIn(a)
     const pages = await Promise.all(nodes.map((node) => toPageHeaders({ node: node }, alice.key)))

@@ -108,7 +108,7 @@ describe('a ClawHub client with a key', () => {
     expect((await bob.publish('tea', { 'SKILL.md': tea })).status).toBe(200)
   })
 
-  it('cannot upload more than the share of its user until a publish uses the uploads', async () => {
+  it('cannot upload more than the limit of its user until it publishes uploaded files', async () => {
     const fixture = await startNode({}, undefined, { clock: createClock() })
     const bob = await fixture.createUser('bob')
     const user = asClawhubUser(fixture, bob)

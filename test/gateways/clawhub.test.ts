@@ -82,7 +82,7 @@ describe('the ClawHub gateway', () => {
     expect(verified.provenance.log.treeSize).toBe(1)
   })
 
-  it('lists pages by cursor', async () => {
+  it('lists skills in pages with a cursor', async () => {
     const fixture = await startNode()
     await fixture.api.publishSkill({ skillMd: tea })
     const { read, ask } = asClawhubUser(fixture)

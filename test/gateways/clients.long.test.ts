@@ -73,7 +73,7 @@ async function succeed(running: Promise<{ code: number; text: string; stdout: st
   return { text, stdout }
 }
 
-it('the program skills installs from the repositories of skills, packs and owners', async () => {
+it('the npm program `skills` installs from the repositories of skills, packs and owners', async () => {
   const skills = await installProgram('skills@1.7.4', 'skills')
   const user = await makeUser(skills)
   const add = (...args: string[]) => user.run('add', ...args, '-y', '-a', 'universal')
@@ -97,7 +97,7 @@ it('the program skills installs from the repositories of skills, packs and owner
   expect(await owner.readAll()).not.toContain(node.key)
 })
 
-it('openskills installs from the repositories of skills and packs, and updates', async () => {
+it('openskills installs from the repositories of skills and packs, and updates an installed skill', async () => {
   const openskills = await installProgram('openskills@1.5.0', 'openskills')
   const user = await makeUser(openskills)
   await node.api.publishSkill({ skillMd: toSkillMd('moving', 'One.'), files })
@@ -118,7 +118,7 @@ it('openskills installs from the repositories of skills and packs, and updates',
   expect(await owner.readAll()).not.toContain(node.key)
 })
 
-it('dotagents installs from repositories and indexes over HTTPS, which it requires', async () => {
+it('dotagents installs from repositories and discovery indexes, but only over HTTPS', async () => {
   const dotagents = await installProgram('@sentry/dotagents@1.19.0', 'dotagents')
   const makeProject = async (key?: string) => {
     const user = await makeUser(dotagents, { ...(key !== undefined && { key }), env: https.env })

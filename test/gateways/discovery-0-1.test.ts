@@ -82,7 +82,7 @@ describe('a discovery index of version 0.1', () => {
 })
 
 describe('a file of an index of version 0.1', () => {
-  it('has the published bytes, with plain and encoded slashes', async () => {
+  it('has the published bytes, whether slashes in its URL are plain or encoded', async () => {
     for (const path of ['scripts/deep/run%20it.sh', 'scripts%2Fdeep%2Frun%20it.sh']) {
       expect(await textOf(`/alice${folder}/tool/${path}`)).toBe('echo hi\n')
     }

@@ -72,7 +72,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     expect(await readBuilt()).toBe(indexes.length + 1)
   })
 
-  it('is charged one file per skill to the request that builds it, in advance, and one file to later requests', async () => {
+  it('is charged one file per skill to the request that builds the index, and one file to each later request', async () => {
     const dan = await test.makeUser('dan')
     for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
     await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })
@@ -97,7 +97,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     expect((await ask('/dan')).status, 'a list of more skills than the allowance').toBe(200)
   })
 
-  it('is charged by its bytes, unless the client has a cached copy', async () => {
+  it('is charged by its size in bytes, unless the client has a cached copy', async () => {
     const files = Array.from({ length: 200 }, (_, i) => ({ path: `${'x'.repeat(90)}/${i}.md`, content: `${i}` }))
     await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })
@@ -164,7 +164,7 @@ describeDatabases('a file of a discovery index', (open, dialect) => {
     await alice.api.createPack({ name: 'Basics', description: '', skills: ['alice/notes'] })
   })
 
-  it('is listed in an index without a request limit, because installers download a whole pack at once', async () => {
+  it('is listed in an index that is charged as a file, not as a request', async () => {
     const { ask } = await serve(test, { rates: { anonymous: 2, files: 12 }, trustedProxies: ['127.0.0.1'] })
     const asked = await Promise.all(Array.from({ length: 12 }, () => ask('/packs/basics', from('192.0.2.9'))))
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200))

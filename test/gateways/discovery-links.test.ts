@@ -34,7 +34,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect((await installer.get(`/alice/shared${folder}/shared-1.0.0.zip`)).status).toBe(404)
   })
 
-  it('is hidden from other pages, search engines and caches', async () => {
+  it('has headers that keep it out of referrers, search engines and caches', async () => {
     const installer = await serve(test)
     const { token } = await share()
     for (const response of [await installer.ask(`/t/${token}`), await installer.download(`/t/${token}`, 'shared')]) {
@@ -64,7 +64,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('returns the same response after it ended as a link that never existed', async () => {
+  it('returns the same error when expired or deleted as a link that never existed', async () => {
     const installer = await serve(test)
     const short = await share(1)
     const gone = await share(30)
@@ -94,7 +94,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(await downloads()).toBe(before + 1)
   })
 
-  it('returns 429 for more wrong tokens of an address, but still works with the right token', async () => {
+  it('still works for an IP address that gets 429 after too many wrong tokens', async () => {
     const installer = await serve(test, { rates: { anonymous: 3 } })
     const { token } = await share()
     for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)

@@ -94,7 +94,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/dora/marked')).toEqual(['marked'])
   })
 
-  it("describes older versions by their own metadata and the latest by its owner's, in 1,024 characters", async () => {
+  it("describes an old version by its SKILL.md, and the latest by the owner's text, cut to 1,024 characters", async () => {
     const installer = await serve(test)
     const { publishSkill } = alice.api
     await publishSkill({ skillMd: skillMd('told', { description: 'The first.' }), files: [] })

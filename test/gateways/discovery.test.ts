@@ -103,7 +103,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
   })
 
-  it('serve files with headers: caches revalidate them, browsers save them, and no page can embed them', async () => {
+  it('serve files that caches must revalidate, browsers save, and no page can embed', async () => {
     const installer = await serve(test)
     const { headers } = await installer.download('/alice/pdf', 'pdf')
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -243,7 +243,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await refused.json()).toMatchObject({ status: 400, errors: [{ path: 'limit' }] })
   })
 
-  it("use the requested URL, but neither a forged host nor the socket's address", async () => {
+  it('use the host of the request only if it is local, and otherwise return URLs without a host', async () => {
     const installer = await serve(test)
     const port = Number(new URL(installer.url).port)
     const sourceFor = async (host: string) => {

@@ -43,7 +43,7 @@ describe('executable files keep their mode', () => {
     expect(await listOf(await read('/clawhub/api/v1/download?slug=hello&version=1.0.0'))).toEqual(programs)
   })
 
-  it('in the archive of a discovery index, whose digest is that of the index', async () => {
+  it('in the archive of a discovery index', async () => {
     const path = '/alice/hello/.well-known/agent-skills/index.json'
     const index = JSON.parse(Buffer.from(await read(path)).toString()) as { skills: { url: string }[] }
     const { pathname } = new URL(index.skills[0]!.url, `${node.node.url}${path}`)

@@ -49,7 +49,7 @@ describe('the request allowance of a guest', () => {
     expect([code, stderr]).toEqual([128, expect.stringContaining('Too many requests')])
   })
 
-  it('is charged for a pack of another repository, and for more packs than a clone needs', async () => {
+  it('is charged for a git pack of another repository, and for more git packs than a clone needs', async () => {
     const { repository, base } = await startGit({ rates: { anonymous: 4 } })
     await advertise(repository)
     for (let round = 0; round < 3; round += 1) expect(remainingOf(await upload(repository))).toBe(3)
@@ -59,7 +59,7 @@ describe('the request allowance of a guest', () => {
     expect((await upload(repository)).status).toBe(429)
   })
 
-  it('is charged for a pack that is requested more than a minute after the references', async () => {
+  it('is charged for a git pack that is requested more than a minute after the references', async () => {
     const { repository, publish } = await startGit({ rates: { anonymous: 4 } })
     await advertise(repository)
     expect(remainingOf(await upload(repository))).toBe(3)

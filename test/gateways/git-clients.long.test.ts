@@ -59,7 +59,7 @@ describe.each(repositories)('published bytes and modes arrive from $path', ({ pa
 
 describe.each(sample(gitLibraries, 3))('$name', ({ name: library, missing, isShallow, open }) => {
   const skipped = missing === undefined ? '' : ` (skipped: ${missing})`
-  it.skipIf(missing !== undefined)(`published bytes and modes arrive${skipped}`, async ({ skip }) => {
+  it.skipIf(missing !== undefined)(`receives the published bytes and modes${skipped}`, async ({ skip }) => {
     const clone = await open()
     if (!clone) return skip(`${library} cannot be installed here`)
     for (const { path, skills } of repositories) {

@@ -35,7 +35,7 @@ function join(pairs: [string, string][]): string {
 describe('a generated file of a commit', () => {
   const item = fc.record({ key: fc.string({ maxLength: 3 }), part: fc.string({ maxLength: 300 }) })
 
-  it('contains the sorted parts of its items', () => {
+  it('contains the last text of each item, in the order of the keys', () => {
     fc.assert(
       fc.property(fc.array(item), (items) => {
         const text = createGeneratedText(createForm())
@@ -46,7 +46,7 @@ describe('a generated file of a commit', () => {
     )
   })
 
-  it('becomes the file of the next commit by a delta', () => {
+  it('can be rebuilt from the file of the previous commit and a delta', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (items) => {
         const text = createGeneratedText(createForm())

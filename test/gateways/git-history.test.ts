@@ -37,7 +37,7 @@ function readFiles(objects: ReadonlyMap<string, PackedObject>, tree: string): Re
 }
 
 describe('the history of the skills of an owner', () => {
-  it('has no plugin of Claude Code with a folder that would start more than the skill', async () => {
+  it('lists no Claude Code plugin for a skill whose files contain hooks', async () => {
     const { base, publish } = await startGit()
     const read = async () => {
       const { objects, commits } = await readHistory(`${base}/alice.git`)
@@ -57,7 +57,7 @@ describe('the history of the skills of an owner', () => {
     expect(await read()).toEqual([all, all])
   })
 
-  it('is a plugin of Agent Plugins in each commit, with the license and keywords of that time', async () => {
+  it('contains a valid Agent Plugins manifest in each commit, with the keywords of that commit', async () => {
     const { base, publish } = await startGit()
     await publish('forms', '1.0.0', { license: 'ISC', keywords: ['office'] })
     await publish('pdf', '9.0.0', { license: 'ISC', keywords: ['paper'] })
@@ -71,7 +71,7 @@ describe('the history of the skills of an owner', () => {
     expect(manifests.at(-1)).not.toHaveProperty('keywords')
   })
 
-  it('has no skill in a folder from which a plugin with the root skills/ would start something', async () => {
+  it('stores a skill named hooks under another folder name, so that a plugin runs no file of the skill', async () => {
     const { base, publish } = await startGit()
     await publish('hooks', '1.0.0', { files: [{ path: 'hooks.json', content: '{}' }] })
     const { objects, commits } = await readHistory(`${base}/alice.git`)
@@ -207,7 +207,7 @@ describe('the history of the skills of an owner', () => {
 })
 
 describe('the history of a pack', () => {
-  it('has pinned versions from their publication on', async () => {
+  it('contains only the pinned version of a pinned skill, and each new version of other skills', async () => {
     const { api, base, publish } = await startGit()
     const skills = [{ name: 'alice/tables', version: '1.0.0' }, { name: 'alice/pdf' }]
     await api.createPack({ name: 'Files', slug: 'files', description: '', skills })

@@ -78,8 +78,8 @@ function toSelection({ commits: history }: History, wanted: readonly Commit[], k
 
 const free = async () => {}
 
-describe('listing the objects of a pack', () => {
-  it('lists each version once, whatever number of commits have it', async () => {
+describe('planning a git pack', () => {
+  it('reads each version once, however many commits contain the version', async () => {
     const history = await makeHistory(Array.from({ length: 300 }, (_, i) => i % 100))
     const wanted = history.commits.filter((_, i) => i % 2 === 0)
     const known = history.commits.filter((_, i) => i % 2 === 1)
@@ -91,7 +91,7 @@ describe('listing the objects of a pack', () => {
     }
   })
 
-  it('lists only the changed skills for a client that has the parent commit', async () => {
+  it('reads only versions of changed skills for a client that has the parent commit', async () => {
     const history = await makeHistory([...Array.from({ length: 100 }, (_, i) => i), 7])
     const [known, wanted] = [history.commits.slice(-2, -1), history.commits.slice(-1)]
     const { listed, readContent } = createListing()
@@ -99,7 +99,7 @@ describe('listing the objects of a pack', () => {
     expect(listed).toEqual(['digest-7', 'digest-100'])
   })
 
-  it('sends all versions of the commits that the client lacks', async () => {
+  it('includes all versions of the commits that the client lacks', async () => {
     const index = fc.nat({ max: 11 })
     const given = fc.record({
       skills: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 12 }),
@@ -125,7 +125,7 @@ describe('listing the objects of a pack', () => {
     )
   })
 
-  it('is charged before the first version is listed', async () => {
+  it('is charged before the first version is read', async () => {
     const history = await makeHistory([0, 1, 2, 0])
     const { listed, readContent } = createListing()
     const charged: number[] = []
@@ -138,7 +138,7 @@ describe('listing the objects of a pack', () => {
     expect({ charged, listed }).toEqual({ charged: [3], listed: [] })
   })
 
-  it('ends with an error if a version was deleted meanwhile', async () => {
+  it('ends with an error if a version is deleted during the planning', async () => {
     const history = await makeHistory([0, 1])
     const planned = planPack(toSelection(history, history.commits), { readContent: async () => [], charge: free })
     await expect(planned).rejects.toThrow('A version was deleted meanwhile. Fetch again.')
@@ -239,7 +239,7 @@ function watchLoop() {
 
 describe('a large file', () => {
   const mebibyte = 1024 * 1024
-  it('is cloned by other clients while some clients stop reading, who receive all of it when they continue', async () => {
+  it('is received completely by clients that pause, while other clients can clone', async () => {
     const { registry, node } = await startNode()
     // Each is more than the buffers of a connection, and together they are as large as the cache of parts.
     await fillOwner(registry, 'ann', { skills: 6, files: 0, largeBytes: 8 * mebibyte })
@@ -272,7 +272,7 @@ describe('a large file', () => {
     await expect(ended).rejects.toThrow('aborted')
   })
 
-  it('larger than the allowance is refused with its size and advice', async () => {
+  it('that exceeds the allowance is refused with the size and advice', async () => {
     const { registry, node } = await startNode({ rates: { mebibytes: 1 } })
     await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 3 * mebibyte })
     const repository = `${node.url}/git/ann/skill-0.git`
@@ -284,7 +284,7 @@ describe('a large file', () => {
     )
   })
 
-  it('is read once in parts or once as a whole', async () => {
+  it('is read only once for concurrent readers, as a whole and in parts', async () => {
     const content = toNoise(1, 3 * mebibyte)
     const calls: string[] = []
     const entries = new PackEntries({
@@ -310,7 +310,7 @@ describe('a large file', () => {
     expect(calls).toEqual(['whole', 'part'])
   })
 
-  it('occupies memory for a limited number of packs of one caller', async () => {
+  it('is refused to a caller who is receiving 128 git packs at the same time', async () => {
     const { registry, key } = await startGit()
     const node = createNode(registry, { ...steady })
     const address = 'http://localhost/git/alice/tables.git'

@@ -66,7 +66,7 @@ const unchanged = (name: string) => {
   return { 'SKILL.md': skillMd(name), ...(Object.fromEntries(files) as Record<string, string>) }
 }
 
-describe('a clone of skills with files that git reads', () => {
+describe('a clone of skills with files that git interprets, like .gitattributes', () => {
   it.each(['alice', 'packs/all'])('has the published bytes of all skills of %s', async (repository) => {
     const { base } = await startHostile()
     const git = await openGit()

@@ -92,7 +92,7 @@ describe('a malformed request', () => {
     )
   })
 
-  it('is refused with another media type or encoding', async () => {
+  it('is refused if its media type or content encoding is wrong', async () => {
     const { repository } = await startGit()
     const send = async (headers: Record<string, string>) => readRefusal(await upload(repository, 'x', { headers }))
     expect(await send({ 'content-type': 'text/plain' })).toMatch(

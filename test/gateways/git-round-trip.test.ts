@@ -48,7 +48,7 @@ async function startPair() {
   }
 }
 
-it('a clone of an owner has the same digests in a git mirror, a folder mirror and an import', async () => {
+it('the skills of an owner keep their digests in a git mirror, a folder mirror and an import of a clone', async () => {
   const { base, digestOf, digests, importAt, mirror, readImported } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')
@@ -80,7 +80,7 @@ it('a clone of an owner has the same digests in a git mirror, a folder mirror an
   expect(changed[0]!.reason).toBe('The file was published as .gitattributes.')
 })
 
-it('a clone of one skill has the same digest as a git mirror, folder, zip, tar.gz and list', async () => {
+it('a cloned skill keeps its digest when mirrored, imported, or published as a folder, archive or list of files', async () => {
   const { base, createUser, digestOf, digests, importAt, mirror, node, readImported } = await startPair()
   const git = await openGit()
   const keys = { ann: await createUser('ann', 'team'), bea: await createUser('bea', 'team') }
@@ -112,7 +112,7 @@ it('a clone of one skill has the same digest as a git mirror, folder, zip, tar.g
   }
 })
 
-it('a folder of a clone of all skills of an owner has the digest of its version', async () => {
+it('a skill folder in a clone of an owner has the digest of the published version', async () => {
   const { base, createUser, digestOf, digests, importAt, mirror, node, readImported } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')
@@ -130,7 +130,7 @@ it('a folder of a clone of all skills of an owner has the digest of its version'
   expect(stdout).toContain('The file was published as sub/.gitattributes.')
 })
 
-it('an import keeps file names in a folder in a clone that is another repository, or whose .gitattributes changed', async () => {
+it('an import keeps file names if the folder is its own git repository, or if .gitattributes of the clone changed', async () => {
   const { base, importAt } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')
@@ -179,7 +179,7 @@ it('verify accepts a clone, a skill in a clone of its owner, and a copy of that 
   }
 })
 
-it('a file whose name is the published name of another file is refused, and the error names it', async () => {
+it('a clone with two files of the same published name is refused, and the error states the name', async () => {
   const { base, importAt, key, mirror, node } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice/settings.git`)

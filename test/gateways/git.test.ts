@@ -46,7 +46,7 @@ describe('the repository of a skill', () => {
     expect(readBlobTexts(objects)).toEqual([textOf('1.0.0'), textOf('2.0.0'), note])
   })
 
-  it('gives a lower version that is published later the parent that was current at its place in the history', async () => {
+  it('gives a version that is published after a higher version the next lower version as parent', async () => {
     const { publish, repository } = await startGit()
     const before = await listRefs(repository)
     await publish('tables', '1.0.1')
@@ -97,7 +97,7 @@ describe('the repository of a skill', () => {
     }
   })
 
-  it('acknowledges common commits as the capabilities of the client ask', async () => {
+  it('acknowledges common commits in the form that the client requests', async () => {
     const { repository } = await startGit()
     const { HEAD = '', ...refs } = await listRefs(repository)
     const old = refs['refs/tags/v1.0.0^{}']!
@@ -116,7 +116,7 @@ describe('the repository of a skill', () => {
     }
   })
 
-  it('sends a pack when all wanted commits lead to a common commit, even if they lead to each other', async () => {
+  it('sends a git pack if every wanted commit descends from a commit that the client has', async () => {
     const { publish, repository } = await startGit()
     await publish('tables', '3.0.0')
     const refs = await listRefs(repository)
@@ -133,7 +133,7 @@ describe('the repository of a skill', () => {
     }
   })
 
-  it('limits references to prefixes in version 2 of the protocol', async () => {
+  it('lists only references with the requested prefixes in version 2 of the protocol', async () => {
     const { repository } = await startGit()
     const refs = await listRefs(repository)
     const list = async (...lines: string[]) => {

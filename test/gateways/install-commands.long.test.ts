@@ -93,7 +93,7 @@ describe.each([
   const installers = listInstallers(toInstalled('http://localhost'))
 
   it.each(installers.filter(({ id }) => id in places).map(({ id }) => id))(
-    'has commands for %s that install the version',
+    'shows commands for %s that install the version',
     async (id) => {
       const { ways } = listInstallers(toInstalled(node.node.url)).find((one) => one.id === id)!
       for (const { text } of ways.filter((way) => !elsewhere.test(way.text))) {
@@ -107,7 +107,7 @@ describe.each([
     400_000,
   )
 
-  it('has a program that loads the skill', async () => {
+  it('shows example code that loads the skill', async () => {
     const { text } = listInstallers(toInstalled(node.node.url)).find(({ id }) => id === 'program')!.ways[0]!
     const folder = join(import.meta.dirname, '..')
     const code = `${text}\nconsole.log(skill.metadata.version, skill.fullContent ?? skill.summary)`

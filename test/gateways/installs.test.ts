@@ -42,7 +42,7 @@ async function countsOf(name: string) {
 const installedBy = (client: string) => ({ installs: 1, downloads: 1, clients: [client] })
 const downloadedBy = (client: string) => ({ installs: 0, downloads: 1, clients: [client] })
 
-describe('an install', () => {
+describe('a download that counts as an install', () => {
   it('is a clone of a skill by git, and a fetch of a new version on a later day', async () => {
     await publish('cloned')
     const git = await openGit()

@@ -104,7 +104,7 @@ describe('a marketplace document', () => {
     },
   )
 
-  it('leaves out a skill whose files would start or change more than the skill', async () => {
+  it('leaves out a skill whose files contain hooks, commands, MCP servers or programs', async () => {
     const publish = async (path: string, version: string) => {
       const mcp = { $schema: 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json', mcpServers: {} }
       const files = [{ path, content: path === 'mcp.json' ? JSON.stringify(mcp) : '{}\n' }]
@@ -163,13 +163,13 @@ describe('the marketplaces of a repository', () => {
     ])
   })
 
-  it('name the bundle differently if a skill has its name', () => {
+  it('give the bundle of all skills another name if a skill has the same name', () => {
     for (const { plugins } of parse(fillMarketplaces('alice', 'alice-bundle'))) {
       expect(plugins.map(({ name }) => name)).toEqual(['alice-bundle-bundle', 'alice', 'alice-bundle'])
     }
   })
 
-  it('have a line for each skill, at the paths that the agents read', () => {
+  it('have one line of text for each skill, in the files that the agents read', () => {
     for (const [i, text] of fillMarketplaces('tool', 'pdf', 'read').entries()) {
       const lines = text.split('\n').filter((line) => line.startsWith('    {"name":"'))
       expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')) as unknown)).toEqual(
@@ -192,7 +192,7 @@ describe('the marketplaces of a repository', () => {
     }
   })
 
-  it('have a plugin with the license that all its skills share, and the keywords of all', () => {
+  it('have a plugin with the license that all skills share, and with the keywords of all skills', () => {
     const manifest = forms.find(({ path }) => path === 'plugin.json')!
     const fillManifest = (...skills: [string, string, string[]][]) => {
       const facts = createPluginFacts()

@@ -116,7 +116,7 @@ describe('the MCP endpoint', () => {
     expect(JSON.parse(result!.content[0]!.text)).toMatchObject({ total: 1 })
   })
 
-  it('declares no notifications, and ends a subscription with its acknowledgement', async () => {
+  it('declares that it sends no notifications, and ends a subscription directly after the acknowledgement', async () => {
     const fixture = await startNode()
     const version = '2026-07-28'
     const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } }
@@ -195,7 +195,7 @@ describe('a message to the MCP endpoint', () => {
     expect((await post(fixture, ping)).status).toBe(200)
   })
 
-  it('is logged and counted, but its content is not', async () => {
+  it('appears in the log and the metrics without its content', async () => {
     const lines: string[] = []
     const logger = createLogger(
       new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),

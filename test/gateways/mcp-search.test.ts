@@ -51,7 +51,7 @@ describe('a search hit for an agent', () => {
     .map(([words, between, times]) => Array.from({ length: times }, () => words.join(between)).join(between))
     .map((text) => text.slice(0, 160).toWellFormed())
 
-  it('takes at most a tenth of 1,200 tokens, for texts in any script', () => {
+  it('takes less than 120 tokens, for texts in any script', () => {
     fc.assert(
       fc.property(anyText, anyText, (description, passage) => {
         const facts = { fullName: 'a/b', latestVersion: '1.0.0', downloads: 0, securityScore: 100 }
@@ -62,7 +62,7 @@ describe('a search hit for an agent', () => {
     )
   })
 
-  it('counts frequent words and characters as one token', () => {
+  it('is measured with one token for each frequent word or character', () => {
     const all = [...frequentWords].flatMap((word) => [word, ` ${word}`, ` ${capital(word)}`])
     const others = [...Array.from(frequentWordsAfterSpace, (word) => ` ${word}`), ...frequentCharacters]
     expect(all.concat(others).filter((text) => tokensOf(text) !== 1)).toEqual([])

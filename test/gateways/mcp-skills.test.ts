@@ -89,7 +89,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
-  it('pages the list, and omits skills that hosts would reject, although the tools find them', async () => {
+  it('lists skills in pages, and omits skills that hosts would reject but that the tools find', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     for (const name of ['one', 'two', 'three']) await carol.api.publishSkill({ skillMd: skillMd(name) })
@@ -247,7 +247,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     expect((await host.list()).skills.map(({ uri }) => uri)).toEqual(['skill://dave/moving/SKILL.md'])
   })
 
-  it('counts reads of SKILL.md and full loads as downloads by the named client, and nothing else', async () => {
+  it('counts only reads of SKILL.md and full loads as downloads, and names the client', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('counted'), files: [{ path: 'more.md', content: 'More.' }] })

@@ -18,7 +18,7 @@ describe('gateways of a node', () => {
     expect((await fetch(`${node.url}/mcp`)).status).toBe(405)
   })
 
-  it('cannot be chosen by an unknown name', async () => {
+  it('cannot be chosen by a name that is not a gateway', async () => {
     const { registry } = await startNode({ gateways: [] })
     expect(() => createNode(registry, { gateways: ['gopher' as GatewayName] })).toThrow('`gopher` is not a gateway.')
   })
@@ -27,7 +27,7 @@ describe('gateways of a node', () => {
 const answer = () => ({ status: 204, body: null })
 
 describe('a route of a gateway', () => {
-  it('does not compile without an allowance', () => {
+  it('does not compile unless it declares a request allowance', () => {
     const named = { pattern: '/', endpoint: 'root', methods: ['GET'], answer }
     const routes: GatewayRoute[] = [
       { ...named, admission: 'files' },

@@ -154,7 +154,7 @@ describe.each([
     message: 'minimum dependency age',
   },
 ])('$specifier', ({ specifier, bin, refused, allowed, args, message }) => {
-  it('refuses a newly published version by default or by setting, and installs it if its scope is exempt', async (context) => {
+  it('refuses a newly published version, by default or by a setting, unless the scope of the package is exempt', async (context) => {
     const program = await installProgram(specifier, bin, { runsScripts: true }).catch(() => undefined)
     if (!program) return context.skip(`${specifier} cannot be installed here`)
     const scope = `enableTelemetry: false\nnodeLinker: node-modules\nunsafeHttpWhitelist: ["127.0.0.1", "localhost"]\nnpmScopes:\n  alice:\n    npmRegistryServer: ${node.node.url}/npm\n`

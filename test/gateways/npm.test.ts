@@ -95,7 +95,7 @@ describe('an npm package', () => {
     expect(await read('/@alice/tool/9.9.9')).toEqual({ status: 404, body: { error: 'version not found: 9.9.9' } })
   })
 
-  it('has tarballs with the hashes of the manifest', async () => {
+  it('has tarballs that match the hashes in the manifest', async () => {
     const { versions } = await view('@alice/tool')
     for (const { version, dist } of Object.values(versions)) {
       expect(dist.tarball).toBe(`${node.node.url}/npm/@alice/tool/-/tool-${version}.tgz`)
@@ -114,7 +114,7 @@ describe('an npm package', () => {
     )
   })
 
-  it('replaces the manifest of the skill, and leaves out what npm would run or install', async () => {
+  it('has a generated package.json, and leaves out files that npm would run or install', async () => {
     const { versions } = await view('@alice/tool')
     const files = await unpack(versions['1.0.0']!.dist.tarball)
     expect(Object.keys(files).toSorted()).toEqual(
@@ -130,7 +130,7 @@ describe('an npm package', () => {
     })
   })
 
-  it('offers no yanked versions, but their times, manifests and tarballs to lock files', async () => {
+  it('does not offer yanked versions, but serves their manifests and tarballs for lock files', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('yanked'), version: '1.0.0' })
     await node.api.publishSkill({ skillMd: toSkillMd('yanked', 'Worse.'), version: '1.0.1' })
     const { versions } = await view('@alice/yanked')
