@@ -16,7 +16,7 @@ async function listTags(repository: string, query = '') {
 }
 
 describe('an OCI manifest', () => {
-  it('describes a version, with the same bytes in every release, since clients pin its digest', async () => {
+  it('describes a version, and has the same bytes in every release of Skillstead, since clients pin its digest', async () => {
     const { digest, manifest } = await oci.pull('alice/tool', '1.0.0')
     expect(manifest).toEqual({
       schemaVersion: 2,
@@ -48,7 +48,7 @@ describe('an OCI manifest', () => {
     expect(digest).toBe('sha256:5c372007154215cc94f19f11b7f9a7100508a6e5cf70a28a41c8a433c99c0d6a')
   })
 
-  it('is found by tag, as latest, and by its digest', async () => {
+  it('is found by the tag of its version, by the tag latest, and by its digest', async () => {
     const latest = await oci.pull('alice/tool', 'latest')
     expect(latest.manifest.annotations['org.opencontainers.image.version']).toBe('1.10.0')
     expect(await oci.pull('alice/tool', '1.10.0')).toEqual(latest)
@@ -64,7 +64,7 @@ describe('an OCI manifest', () => {
     }
   })
 
-  it('is found by its digest on a node that has not computed it yet', async () => {
+  it('is found by its digest even on a node that has not built the manifest yet', async () => {
     const { digest } = await oci.pull('alice/tool', '1.0.0')
     const { config } = (await oci.pull('alice/tool', '1.9.0')).manifest
     for (const path of [`manifests/${digest}`, `blobs/${config.digest}`]) {
@@ -74,7 +74,7 @@ describe('an OCI manifest', () => {
     }
   })
 
-  it('does not change with the metadata that an owner edits, nor with the owner', async () => {
+  it('does not change if the metadata or the owner of the skill changes', async () => {
     await oci.node.api.publishSkill({ skillMd: toSkillMd('moved'), version: '1.0.0' })
     const before = await oci.pull('alice/moved', '1.0.0')
     await oci.node.api.publishSkill({ name: 'moved', description: 'Other', license: 'Apache-2.0', deprecated: true })
@@ -131,7 +131,7 @@ describe('an OCI blob', () => {
     expect(await oci.refuse(`/alice/tool/blobs/${digest}`)).toMatchObject({ status: 404, code: 'BLOB_UNKNOWN' })
   })
 
-  it('counts as a download if it is a layer, once per pull', async () => {
+  it('counts as one download per pull if the blob is a layer', async () => {
     await oci.node.api.publishSkill({ skillMd: toSkillMd('counted'), version: '1.0.0' })
     const counted = async () => (await oci.node.api.getDownloads({ name: 'alice/counted' })).total
     const { digest, manifest } = await oci.pull('alice/counted', '1.0.0')
@@ -182,7 +182,7 @@ describe('the tags of a skill', () => {
     }
   })
 
-  it('are read once, whatever pages of the list clients request', async () => {
+  it('are collected only once, even if clients request many different pages of the list', async () => {
     await listTags('/alice/tool', '')
     const before = await readBuilt()
     for (let n = 1; n < 20; n++) await listTags('/alice/tool', `?n=${n}&last=0.${'9'.repeat(n)}`)

@@ -117,7 +117,7 @@ async function readTarball(bytes: ArrayBuffer, skipped: readonly string[] = []):
 }
 
 it(
-  'a folder has the same digest through every way to publish, import, download or mirror it',
+  'a folder has the same digest, however it is published, imported, downloaded or mirrored',
   { timeout: 240_000 },
   async () => {
     const { api, node, createUser, registry } = await startNode({ rates: 'off' })
@@ -194,7 +194,7 @@ it(
   },
 )
 
-it('every way in reports file names in decomposed Unicode, and a SKILL.md that lost its executable mode', async () => {
+it('every way to publish, import or mirror reports decomposed file names, and a SKILL.md that lost its executable mode', async () => {
   const { api, node, createUser, registry } = await startNode({ rates: 'off' })
   const mirror = createMirror(registry)
   const text = '---\nname: forms\ndescription: Carries names in other forms\n---\n# Forms\n'

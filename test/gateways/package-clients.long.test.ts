@@ -95,7 +95,7 @@ const managers: readonly Manager[] = [
 ]
 
 it.for(sample(managers, 3))(
-  'published bytes and modes arrive with $specifier',
+  'a package manager installs the published bytes and file modes: $specifier',
   async ({ specifier, bin, args, settings, arrives = (all) => all }, context) => {
     const user = await makeUser(context, specifier, bin)
     const files = {
@@ -202,7 +202,7 @@ async function findWhole(folder: string): Promise<string> {
 }
 
 it.for(sample(installers, 3))(
-  'published bytes arrive with $specifier from $source',
+  'an installer installs the published bytes: $specifier from $source',
   async ({ specifier, bin, commands, place, arrived, more }, context) => {
     const user = await makeUser(context, specifier, bin)
     for (const command of commands) await user.run(...command.map((word) => word.replace('NODE', node.node.url)))
@@ -211,7 +211,7 @@ it.for(sample(installers, 3))(
 )
 
 describeSkopeo('Skopeo', () => {
-  it('published bytes and modes arrive, unpacked by tar', async () => {
+  it('copies a layer that tar unpacks to the published bytes and file modes', async () => {
     const folder = await makeFolder()
     const reference = `${node.node.url.replace('http://', 'docker://')}/alice/whole:1.0.0`
     const copied = await runSkopeo(folder, ['copy', '--src-tls-verify=false', reference, 'dir:copy'])

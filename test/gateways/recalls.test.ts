@@ -74,7 +74,7 @@ describe('a recalled version', () => {
     expect((await get('/packs/kit/.claude-plugin/alice/tool-1.1.0.zip')).status).toBe(410)
   })
 
-  it('fails the verification by clawhub', async () => {
+  it('fails the verification that ClawHub clients request', async () => {
     const { get, recall } = await start()
     const path = '/clawhub/api/v1/skills/tool/verify?version=2.0.0&ownerHandle=alice'
     expect(JSON.parse((await get(path)).text).decision).toBe('pass')
@@ -82,7 +82,7 @@ describe('a recalled version', () => {
     expect(JSON.parse((await get(path)).text)).toMatchObject({ ok: false, decision: 'fail', reasons: ['recalled'] })
   })
 
-  it('has neither a tag nor a commit in git, also for a client that knows the id', async () => {
+  it('has neither a tag nor a commit in git, even for a client that knows the id of the commit', async () => {
     const { api, recall, repository } = await start()
     const before = await listRefs(repository)
     const { id } = await recall('1.1.0')

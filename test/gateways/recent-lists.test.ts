@@ -5,7 +5,7 @@ import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('the files of an index of several skills', (open, dialect) => {
-  it('are not counted as downloads within a minute after the same address read the index', async () => {
+  it('are not counted as downloads within a minute after the same IP address read the index', async () => {
     const test = await open()
     const { api } = await test.makeUser('alice')
     for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })
@@ -26,7 +26,7 @@ describeDatabases('the files of an index of several skills', (open, dialect) => 
     expect((await test.api().getSkill({ name: 'alice/two' })).downloads).toBe(1)
   })
 
-  it('are counted as downloads again after the clock was set back', async () => {
+  it('are counted as downloads if the clock was set back after a client read the index', async () => {
     const test = await open()
     const { api } = await test.makeUser('alice')
     for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
-it('a share link as password opens no other public skill of a private node', async () => {
+it('a share link used as a password opens no other public skill of a private node', async () => {
   const [seen, absent] = [
     await walk(node.node.url, [toSkill('other')], password),
     await walk(node.node.url, [toSkill('absent')], password),
@@ -37,7 +37,7 @@ it('a share link as password opens no other public skill of a private node', asy
   expect(seen.map(toLine).toSorted()).toEqual(absent.map(toLine).toSorted())
 })
 
-it('a share link as password opens its own skill on a private node', async () => {
+it('a share link used as a password opens the shared skill of a private node', async () => {
   const seen = await walk(node.node.url, [toSkill('shared')], password)
   const opened = ['apm', 'git', 'npm', 'oci'].map((name) => {
     const texts = seen.filter(({ gateway, status }) => gateway === name && status === 200).map(({ text }) => text)

@@ -233,7 +233,7 @@ describeDatabases('gateways', (open, dialect) => {
     expect(faults).toEqual([])
   })
 
-  it.each(['private', 'internal'])('show the texts of a skill that is %s to its owner', (name) => {
+  it.each(['private', 'internal'])('show the owner of a skill its texts, although the skill is %s', (name) => {
     const marks = toMarks(name)
     const own = before.owner.filter(({ skill, visit }) => skill === skills[name] && asksForSkill(visit))
     const shown = own.filter(({ text }) => text.includes(marks.description) || text.includes(marks.file))
@@ -246,7 +246,7 @@ describeDatabases('gateways', (open, dialect) => {
   })
 
   const fetchedNames = changedNames.filter((name) => walkedNames.includes(name))
-  it.each(fetchedNames)('do not confirm the cached copy of a client for a skill that was hidden: %s', (name) => {
+  it.each(fetchedNames)("do not confirm a client's cached copy as current after the skill was hidden: %s", (name) => {
     expect(repeated.filter(({ skill }) => skill === skills[name]).length).toBeGreaterThan(30)
     expect(findLeaks(name, 'guest', repeated)).toEqual([])
   })

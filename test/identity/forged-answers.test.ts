@@ -173,7 +173,7 @@ describe('a response of an identity provider', () => {
     expect(attributes).toEqual([`Path=${path}`, 'HttpOnly', 'SameSite=Lax', 'Max-Age=600', 'Secure'])
   })
 
-  it('is requested by no node with an unsafe issuer, and by no node without a secret key', async () => {
+  it('is never requested from an unsafe issuer, since the node refuses the issuer as a setting', async () => {
     const { createSignIn } = await import('@skillstead/identity')
     const { registry } = await startForger()
     for (const issuer of [

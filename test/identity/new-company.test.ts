@@ -76,7 +76,7 @@ async function makeKey(page: Page): Promise<string> {
 
 describeBrowser('a new company', () => {
   test.each(dialects)(
-    'signs in with groups, sets rules, publishes from CI, approves, installs, and lets a leaver go (%s)',
+    'signs in with groups, sets rules, publishes from CI, approves, installs, and disables a user who leaves (%s)',
     async (dialect) => {
       const { folder, provider, ci, url, signIn, run } = await startCompany(dialect)
 

@@ -11,7 +11,7 @@ const membersOf = async ({ api }: SignInNode, organisation = 'acme') =>
 
 describe('a sign-in by OpenID Connect', () => {
   it.each([false, true])(
-    'creates an account, and opens the page that the user wanted (thin tokens: %s)',
+    'creates an account, and opens the page that the user requested (claims only at the userinfo endpoint: %s)',
     async (thinTokens) => {
       const fixture = await startWithProvider({ thinTokens })
       const { last, whoAmI, visited, cookies } = await fixture.as('alice', { name: 'Alice Smith' }, '/packs?q=a')
@@ -52,7 +52,7 @@ describe('a sign-in by OpenID Connect', () => {
     expect(new Set(values.flat()).size).toBe(6)
   })
 
-  it('never takes over a name that exists on the node', async () => {
+  it('never takes over a username that already exists on the node', async () => {
     const fixture = await startWithProvider()
     await fixture.api.createUser({ username: 'alice' })
     await fixture.api.createOrganisation({ name: 'acme' })
@@ -112,7 +112,7 @@ describe('a sign-in by OpenID Connect', () => {
 })
 
 describe('the groups of a provider', () => {
-  it('give roles, teams and administrator rights, and remove only those that they gave', async () => {
+  it('give roles, teams and administrator rights, and remove only rights that the groups gave', async () => {
     const fixture = await startWithProvider({ groups })
     await fixture.as('boss', { groups: ['leads', 'admins', 'unknown'] })
     const { call } = await fixture.as('alice', { groups: ['eng', 'ml'] })
@@ -181,7 +181,7 @@ describe('the groups of a provider', () => {
 })
 
 describe('a session of a provider', () => {
-  it('continues while the provider confirms the account, with its groups, for twelve hours', async () => {
+  it('is extended while the provider confirms the account, and applies changed groups of the account', async () => {
     const fixture = await startWithProvider({ groups })
     const { whoAmI } = await fixture.as('alice', { groups: ['eng'] })
     fixture.accounts.set('alice', { preferred_username: 'alice', groups: ['leads'] })

@@ -63,7 +63,7 @@ it('the token exchange gives a CI job a 15-minute key that publishes only skills
   )
 })
 
-it('the token exchange refuses forged tokens: another key, no signature, a shared secret, changed claims', async () => {
+it('the token exchange refuses forged tokens: signed by another key or a shared secret, unsigned, or with changed claims', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -87,7 +87,7 @@ it('the token exchange refuses forged tokens: another key, no signature, a share
   )
 })
 
-it('the token exchange refuses tokens that are expired, early, long-lived, used, or for another service', async () => {
+it('the token exchange refuses tokens that are expired, not valid yet, long-lived, used before, or for another service', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -170,7 +170,7 @@ it.each<[what: string, path: string, body: object | undefined]>([
   expect((await test.exchange()).response.status).toBe(200)
 })
 
-it('the token exchange refuses jobs of pull and merge requests unless the owner names their claim', async () => {
+it('the token exchange refuses jobs of pull and merge requests unless a trusted claim names the event', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme')
@@ -187,7 +187,7 @@ it('the token exchange refuses jobs of pull and merge requests unless the owner 
   expect(answer.targets).toEqual(['acme/preview'])
 })
 
-it('the token exchange compares claims in full, by case and by type', async () => {
+it('the token exchange compares claims in full and by case, and refuses lists and objects as claims', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   await test.trust('acme', { repository: 'acme/*', ref: 'refs/heads/main', run_attempt: '1' })
@@ -207,7 +207,7 @@ it('the token exchange compares claims in full, by case and by type', async () =
 
 const ofServiceAccount = (name: string) => ({ 'kubernetes.io': { namespace: 'ci', serviceaccount: { name } } })
 
-it('the token exchange reads the nested claims of Kubernetes', async () => {
+it('the token exchange reads the nested claims of Kubernetes tokens', async () => {
   const test = await startExchangingNode()
   await test.trust('acme', { 'kubernetes.io/namespace': 'ci', 'kubernetes.io/serviceaccount/name': 'publisher' })
   const { issuer, node } = test
@@ -259,7 +259,7 @@ it('a CI job publishes to the target that it names, even if other targets trust 
   expect(skill.fullName).toBe('alice/pdf')
 })
 
-it('the token exchange adds no second target to a key for a resource that contains a separator', async () => {
+it('the token exchange refuses a resource with a separator, which could name a second target', async () => {
   const test = await startExchangingNode()
   await test.trust('alice')
   // `alice` may publish for `acme`, which does not trust this job.
@@ -365,7 +365,7 @@ it.for(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-it('only administrators of the owner can trust CI identities, and none that would let strangers publish', async () => {
+it('only administrators of an owner can trust CI identities, and only by claims that exclude strangers', async () => {
   const test = await startExchangingNode()
   const bob = await test.as('bob')
   const { url: issuer } = test.issuer

@@ -140,7 +140,7 @@ describe('scheduled backups', () => {
     expect([...one.errors, ...other.errors]).toEqual([])
   })
 
-  it('delete no older backup if they fail, are retried, and are reported as failing', async () => {
+  it('that fail delete no older backup, are retried, and are reported as failing', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     const { registry, errors } = await open(path, clock)
@@ -176,7 +176,7 @@ describe('scheduled backups', () => {
     expect(await metrics()).toMatchObject({ last_success_seconds: clock.now() / 1000, failing: 0 })
   })
 
-  it('continue after the clock went ahead and back, and retain the newest backups', async () => {
+  it('continue after the clock was set forward and back, and retain the newest backups', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const { registry } = await open(path, clock, { everyMs: hourMs, backupsMax: 2 })

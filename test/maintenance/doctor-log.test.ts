@@ -34,7 +34,7 @@ async function fill(test: TestRegistry): Promise<void> {
   await test.admin.api.recallSkill({ name: tea.name, range: '0.9.0 - 1.0.0', reason })
 }
 
-describeDatabases('doctor --deep of results and recalls', (open) => {
+describeDatabases('doctor --deep with evaluation results and recalls', (open) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open({ works: false })
@@ -103,7 +103,7 @@ describeDatabases('doctor --deep of results and recalls', (open) => {
     expect(await findFaults(test)).toEqual([])
   })
 
-  it('finds no fault after the skill was private for a while and was given another name', async () => {
+  it('finds no fault after a skill with results and recalls was private and then changed its owner', async () => {
     const own = await open({ works: false })
     await fill(own)
     const alice = own.api('alice')

@@ -66,7 +66,7 @@ describeDatabases('an export', (open, dialect) => {
     }
   })
 
-  it('becomes a registry after its import, which serves and proves its skills and accepts new ones', async () => {
+  it('is imported as a registry that serves the exported skills, proves their origin, and accepts new skills', async () => {
     const place = await makeEmptyPlace(dialect)
     const before = await reopen({ path: rich.path })
     const old = localApi(before)
@@ -133,7 +133,7 @@ describeDatabases('an export', (open, dialect) => {
 
 describe('an exported and imported registry', () => {
   it.runIf(hasPostgres())(
-    'has the same data after a move from SQLite to PostgreSQL and back, with either compression',
+    'has the same data after a move from SQLite to PostgreSQL and back, with gzip and with Zstandard',
     async () => {
       const [first, place] = [rich.summary, await makePlace('PostgreSQL')]
       const empty = Object.entries(first.tables).filter(([, { rows }]) => rows === 0)
@@ -152,7 +152,7 @@ describe('an exported and imported registry', () => {
     },
   )
 
-  it('is written to a file that only its owner can read, and that gets its final name only when complete', async () => {
+  it('is written to files that only their owner can read, and that get their final names only when complete', async () => {
     const modes = await Promise.all(
       [rich.file, newPath('modes')].map(async (file, i) => {
         if (i === 1) await importRegistry(rich.file, { path: file })

@@ -276,7 +276,7 @@ describe('a restore is refused, and leaves no file,', () => {
     )
   })
 
-  it('if a part of the restored copy is only in the journal of the copy', async () => {
+  it('if the journal of the restored copy cannot be merged into the copy', async () => {
     const file = newFile()
     const place = join(file, '..')
     const { now, ...timers } = createClock()

@@ -84,7 +84,7 @@ describeInTurn('the mirror of a node that was rebuilt under a new epoch', (open)
     expect((await mirror.api().searchSkills({})).total).toBe(7)
   })
 
-  it('relays skills under the ids that it stored first, and bundles the entries as the node published them', async () => {
+  it('relays skills under their old ids, but creates bundles with the ids of the rebuilt node', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     await lost.publish('tea')
     await importBundleOf(lost, mirror)

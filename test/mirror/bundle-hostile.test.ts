@@ -35,7 +35,7 @@ async function tryBundle(file: string): Promise<string> {
 }
 
 describe('a damaged bundle', () => {
-  it('is rejected if one byte was changed, unless its data is still the same', async () => {
+  it('is rejected if one byte was changed, unless the change leaves the uncompressed data the same', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const right = await tryBundle(file)
@@ -106,7 +106,7 @@ describe('a file that is not a readable bundle', () => {
     expect((await refusalOf(verifyBundle(file))).message).toMatch(sentence)
   })
 
-  it('is reported as missing if it does not exist, or as a folder if it is one', async () => {
+  it('is reported as missing if it does not exist, and as a folder if the path is a folder', async () => {
     expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('/nowhere/at.all does not exist.')
     expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, not a bundle.')
   })

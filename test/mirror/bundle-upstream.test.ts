@@ -36,7 +36,7 @@ async function openWay(open: Open) {
 }
 
 describeInTurn('a bundle that a mirror creates of an upstream', (open) => {
-  it("is verified with the first node's key, as is each imported version", async () => {
+  it("is verified with the upstream's key, as is each version that another node imports from the bundle", async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')
     await origin.publish('tea', '1.1.0', { files: [{ path: 'references/pot.md', content: 'A pot.\n' }] })
@@ -82,7 +82,7 @@ describeInTurn('a bundle that a mirror creates of an upstream', (open) => {
     expect(await readState(inside.registry)).toEqual(await readState(origin.registry))
   })
 
-  it("needs the first node's key, and the mirror's signature if the mirror's key is passed too", async () => {
+  it("is verified with the upstream's key, and also with the mirror's key if the operator passes both keys", async () => {
     const { origin, outside, follow, write, outsideKey } = await openWay(open)
     await origin.publish('tea')
     await follow()
@@ -158,7 +158,7 @@ describeInTurn('a bundle that a mirror creates of an upstream', (open) => {
     expect((await refusalOf(write())).message).toMatch(/^The 2 entries of 'main' do not match the signed checkpoint/)
   })
 
-  it("contains no private files that an upstream's entry falsely names", async () => {
+  it('contains no private files of the mirror, even if a false entry of the upstream names them by digest', async () => {
     const { origin, outside, write } = await openWay(open)
     await origin.publish('tea')
     await origin.alice.api.yankVersion({ name: 'alice/tea', version: '1.0.0' })

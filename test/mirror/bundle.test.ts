@@ -79,7 +79,7 @@ describeInTurn('a bundle', (open) => {
     )
   })
 
-  it('contains only later entries if it starts after a position, and proves that they continue the log', async () => {
+  it('contains only the log entries after a requested position, and proves that these entries continue the log', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (const name of ['tea', 'cake', 'jam', 'milk', 'rye']) await publish(name)
     for (const since of [1, 3, 4, 5]) {
@@ -161,7 +161,7 @@ describeInTurn('a bundle', (open) => {
     expect(await readdir(dirname(file))).toEqual(['skills.bundle'])
   })
 
-  it('deletes abandoned temporary files of bundles with its name, but no files in use', async () => {
+  it('deletes abandoned temporary files of earlier bundles with the same name, but no files in use', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     const file = await makeFile()

@@ -40,7 +40,7 @@ async function evaluate(test: TestRegistry): Promise<void> {
 }
 
 describeDatabases('evaluation results', (open) => {
-  it('are carried by a mirror, with replacements and withdrawals, and relayed to its mirrors', async () => {
+  it('are imported by a mirror, with replacements and withdrawals, and relayed to its mirrors', async () => {
     const { test: upstream, url } = await openUpstream(open)
     await evaluate(upstream)
     const { mirror, test } = await openMirror(open)
@@ -123,7 +123,7 @@ describeDatabases('evaluation results', (open) => {
     expect(await readResults(test.api())).toEqual(await readResults(upstream.api()))
   })
 
-  it('are carried by a bundle, even under a new name of the skill', async () => {
+  it('are imported from a bundle, even after the skill got a new full name', async () => {
     const origin = await openPublisher(open)
     await evaluate(origin.test)
     const away = await open({ origin: 'away.example', works: false })

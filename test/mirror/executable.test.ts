@@ -55,7 +55,7 @@ describeDatabases('executable files', (open) => {
       expect(await readFiles(away, name)).toEqual(await readFiles(origin.test, name))
   })
 
-  it.skipIf(spawnSync('git', ['--version']).status !== 0)('arrive from a folder and its git repository', async () => {
+  it.skipIf(spawnSync('git', ['--version']).status !== 0)('stay executable in mirrors of folders and git', async () => {
     const top = mkdtempSync(join(tmpdir(), 'skillstead-test-'))
     onTestFinished(() => rmSync(top, { recursive: true, force: true }))
     const folder = join(top, 'acme', 'skills')

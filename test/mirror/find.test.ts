@@ -21,7 +21,7 @@ async function openPages(pages: Record<string, { type: string; text: string; sta
 }
 
 describe('the detected kind of an upstream URL', () => {
-  it('is `node` if the server has a signed log, with or without /api/v1 in the URL, and includes the key', async () => {
+  it("is `node`, with the node's key, if the server has a signed log, even if the URL ends with /api/v1", async () => {
     const { node, registry } = await startNode()
     for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
       const found = await findUpstream(address)
@@ -93,7 +93,7 @@ describe('the detected kind of an upstream URL', () => {
     expect(await findUpstream('git@example.com:team/skills', options)).toEqual({ kind: 'git', keys: [] })
   })
 
-  it('includes a problem if the server is unreachable, even if the operator stated the kind', async () => {
+  it('is returned with an error message if the server is unreachable, even if the operator passed the kind', async () => {
     const asked: string[] = []
     const fetch = (async (input: URL) => {
       asked.push(input.href)

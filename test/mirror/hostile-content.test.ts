@@ -37,7 +37,7 @@ describe('an upstream whose content differs from its signed log', () => {
     expect(await served()).toEqual([...three, 'bob/after'].toSorted())
   })
 
-  it('has a version with invalid paths refused, even if content is missing too', async () => {
+  it('gets a version with invalid paths refused as invalid, even if content of the version is missing too', async () => {
     const { node, mirror, served } = await openInMemory()
     node.publish('mallory/new', { files: { 'SKILL.md': skillMd('new'), '.git/config': 'unserved' } })
     node.blobs.delete(toDigest(Buffer.from('unserved')))

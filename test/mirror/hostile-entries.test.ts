@@ -19,7 +19,7 @@ describeInTurn('a sync of a log with manipulated entries', (open) => {
     return { node, served, ...followed }
   }
 
-  describe('with texts that databases cannot store', () => {
+  describe('with invalid or oversized texts', () => {
     const nul = 'a\u0000b'
     const long = randomBytes(20_000).toString('hex')
 
@@ -158,7 +158,7 @@ describeInTurn('a sync of a log with manipulated entries', (open) => {
     })
   })
 
-  it('keeps restored skills when a full sync compares all entries', async () => {
+  it('keeps skills that were withdrawn and published again when a full sync compares all entries', async () => {
     const { node, mirror, test, served, alarms } = await follow(8)
     const entries = [...node.entries]
     for (const entry of entries) {

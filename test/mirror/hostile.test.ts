@@ -110,7 +110,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     expect(await served()).toEqual(three)
   })
 
-  it('pauses the mirror with the reason epoch or origin if the epoch or name of the log differs', async () => {
+  it("pauses the mirror with the reason epoch if the log's epoch differs, or origin if the log's name differs", async () => {
     const one = await openPair()
     one.node.epoch = 8
     await refusalOf(one.mirror.sync('main'))

@@ -94,7 +94,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await hook.take()).toHaveLength(2)
   })
 
-  it('changes nothing if it is repeated, except settings that changed in the latest version', async () => {
+  it('changes nothing when it is repeated, unless settings of the latest version changed', async () => {
     const [one, two] = [release('tea', 'One.', { version: '1.0.0' }), release('tea', 'Two.', { version: '1.1.0' })]
     await apply([one, two])
     const { head } = await mirror.api().getFeed({})
@@ -137,7 +137,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     ])
   })
 
-  it("rejects only new versions after the owner's name was claimed", async () => {
+  it("rejects only new versions after a user of this node claimed the owner's name", async () => {
     await apply([release('tea'), release('milk', 'One.', { version: '1.0.0' })])
     await mirror.makeUser('alice')
     const same = [release('tea'), release('milk', 'One.', { version: '1.0.0' })]
@@ -170,7 +170,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     ])
   })
 
-  it('gives a version the verdict on its change since the version below it on this node, as the source does', async () => {
+  it('compares each version with the next lower version on this node, and gives the change a verdict', async () => {
     const strict = await open({ scanPolicy: { caution: 'refuse' } })
     await addUpstream(strict, 'up')
     const steps = Array.from({ length: 20 }, (_, i) => `Step ${i} explains how leaves of kind ${i} are brewed.\n`).join(

@@ -20,7 +20,7 @@ const fussy: Parameters<typeof pull>[3] = {
   acceptsScan: (_, { score }) => (score < 90 ? 'Too low.' : undefined),
 }
 
-describeInTurn('the rule that each name has one source', (open) => {
+describeInTurn('the import of log entries', (open) => {
   let origin: TestRegistry
   let mirror: TestRegistry
   let alice: TestUser
@@ -68,7 +68,7 @@ describeInTurn('the rule that each name has one source', (open) => {
       expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0', deprecated: false })
     })
 
-    it("adds no pack from an upstream once the curator's name was claimed", async () => {
+    it("lets no upstream change a pack after a user claimed the curator's name", async () => {
       await publish(alice, 'tea')
       await alice.api.createPack({ slug: 'breakfast', name: 'Breakfast', description: '', skills: ['alice/tea'] })
       await follow()
@@ -283,7 +283,7 @@ describeInTurn('the rule that each name has one source', (open) => {
       expect(await follow()).toEqual(['skill alice/tea: unchanged'])
     })
 
-    it('rejects a version whose content the upstream has withdrawn since', async () => {
+    it('rejects a version whose content is missing because the upstream deleted the skill later', async () => {
       await publish(alice, 'tea')
       await alice.api.deleteSkill({ name: 'tea' })
       await publish(alice, 'milk')
@@ -296,7 +296,7 @@ describeInTurn('the rule that each name has one source', (open) => {
   })
 
   describe('for short names', () => {
-    it("keeps the upstream's holder of a short name", async () => {
+    it("gives a short name to no other skill if the upstream's holder of the name was not imported", async () => {
       const bob = await origin.makeUser('bob')
       await publish(bob, 'tea', 'First.')
       await publish(alice, 'tea', 'Second.')

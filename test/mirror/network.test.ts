@@ -106,7 +106,7 @@ describeMirrors('a faulty network', (open) => {
 
 describe('a network that alters data', () => {
   it.each([0.02, 0.3, 0.5, 0.7, 0.98])(
-    'cannot get altered data imported by changing one bit of each response, at %d of its length',
+    'cannot get altered data imported by changing one bit of each response, at the fraction %d of its length',
     async (share) => {
       const { mirror, registry, upstream, network } = await wire()
       const whole = await readState(upstream.registry)

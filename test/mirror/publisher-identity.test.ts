@@ -38,7 +38,7 @@ const expected = [
 ]
 
 describeDatabases('the CI identity that published a version', (open) => {
-  it('is carried by a mirror, and proven by the key of the publishing node', async () => {
+  it('is imported by a mirror, and proven by the key of the publishing node', async () => {
     const upstream = await openUpstream(open)
     await publishFromCi(upstream.test, '1.0.0')
     await upstream.publish('tea', '2.0.0')
@@ -58,7 +58,7 @@ describeDatabases('the CI identity that published a version', (open) => {
     ])
   })
 
-  it('is carried by a bundle', async () => {
+  it('is imported from a bundle', async () => {
     const origin = await openPublisher(open)
     await publishFromCi(origin, '1.0.0')
     await origin.publish('tea', '2.0.0')

@@ -12,7 +12,7 @@ import { openSpecRegistry } from '../support/spec-registry.ts'
 afterEach(endMirrors)
 
 describeInTurn('requests for skills of an upstream without a log', (open) => {
-  it('read only that skill from a registry that has only the base API', async () => {
+  it('read only the requested skill from a registry that has only the base API', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf', { version: '2.1.0' })
@@ -74,7 +74,7 @@ describeInTurn('requests for skills of an upstream without a log', (open) => {
     expect((await test.api().getSkill({ name: 'ann/pdf' })).latestVersion).toBe('1.1.0')
   })
 
-  it('read only that skill from a discovery index', async () => {
+  it('read only the requested skill from a discovery index', async () => {
     const node = await openUpstream(open)
     await node.publish('pdf')
     await node.publish('tea')

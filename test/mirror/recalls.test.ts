@@ -50,7 +50,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect(await shown()).toEqual(['2.1.0 -', '2.0.0 -', '1.1.0 -', '1.0.0 -'])
   })
 
-  it('are relayed to mirrors of the mirror, with the state of a repeated sync', async () => {
+  it('are relayed to mirrors of the mirror, and stay ended after a repeated full sync', async () => {
     const { api, recall, mirror, test } = await start()
     const node = await listenNode(test.registry, { port: 0, rates: 'off' })
     const second = await openMirror(open)
@@ -120,7 +120,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect(await shown()).toEqual(['2.0.0 -', '1.1.0 -', `1.0.0 ${stays.range}`])
   })
 
-  it('reach a mirror of the mirror that skips the version whose entry carried them', async () => {
+  it('reach a mirror of the mirror, even if its filters exclude the version with which the recalls came', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     for (const version of ['1.0.0', '1.1.0']) await upstream.publish('tool', version)
@@ -237,7 +237,7 @@ describeDatabases('the recalls of an upstream', (open) => {
   })
 })
 
-describeInTurn('the recalls of a false node', (open) => {
+describeInTurn('the recalls of a malicious upstream', (open) => {
   /** A mirror of a false node with `alice/tool`, and the data of an entry about it. */
   async function followFalse() {
     const node = await openFalseNode(startMs)
@@ -270,7 +270,7 @@ describeInTurn('the recalls of a false node', (open) => {
     await test.api().getArchive({ name, version: '1.0.0' })
   })
 
-  it('change no skill of the mirror itself, and no skill under another name', async () => {
+  it('have no effect on skills published on the mirror, or if their entry names another skill', async () => {
     const { append, mirror, test } = await followFalse()
     const bob = await test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
@@ -308,7 +308,7 @@ describeInTurn('the recalls of a false node', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(0)
   })
 
-  it('that come with an entry of a version they do not cover are refused', async () => {
+  it('that come with a version outside of their range are refused', async () => {
     const { node, recall, mirror, test } = await followFalse()
     const recalls = [{ ...recall, range: '1.0.0' }]
     node.publish(name, {
@@ -334,7 +334,7 @@ describeInTurn('the recalls of a false node', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(9)
   })
 
-  it('come with a version even if there are more than the 40 that a node keeps', async () => {
+  it('that come with a version are limited to 40, and the version is still imported', async () => {
     const { node, recall, mirror, test } = await followFalse()
     const recalls = Array.from({ length: 60 }, (_, i) => ({ ...recall, id: newId(100 - i) }))
     node.publish(name, {

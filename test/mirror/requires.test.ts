@@ -29,7 +29,7 @@ async function read(api: TestRegistry['admin']['api']) {
 }
 
 describeDatabases('what skills require', (open) => {
-  it('is the same on a mirror, which notifies the owners of its own skills of a yank', async () => {
+  it('is the same on a mirror, which notifies owners of dependent skills if the upstream yanks a required version', async () => {
     const upstream = await openUpstream(open)
     await publishAll(upstream.alice)
     const { mirror, test } = await openMirror(open)

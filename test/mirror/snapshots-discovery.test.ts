@@ -45,7 +45,7 @@ async function openHost(): Promise<StandIn & { files: Map<string, Uint8Array | s
 }
 
 describeInTurn('a mirror of a discovery index', (open) => {
-  it("imports the index of a node's owner, with zips and single files", async () => {
+  it("imports all skills from the index of a node's owner, from zip archives and from single files", async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     const files = [{ path: 'scripts/run.sh', content: 'echo run\n' }]
@@ -195,7 +195,7 @@ describeInTurn('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 0, requests: 1 })
   })
 
-  it('fetches only what belongs to the skill from an index of version 0.1.0, and reports the other files', async () => {
+  it('skips files of an index of version 0.1.0 that do not belong to the skill, and reports these files', async () => {
     const host = await openHost()
     const skipped = ['.DS_Store', 'node_modules/x.js', 'inner/SKILL.md', 'inner/data.txt']
     const files = [...skipped, 'SKILL.md', 'o\u0308wn.md']

@@ -229,7 +229,7 @@ describeInTurn('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(1)
   })
 
-  it('reports folders below 32 levels, and imports the other folders', async () => {
+  it('reports folders nested deeper than 32 levels, and imports the other folders', async () => {
     const folder = makeFolder()
     put(folder, `${levels(31)}/low/SKILL.md`, toSkillMd('low'))
     put(folder, `${levels(32)}/lower/SKILL.md`, toSkillMd('lower'))
@@ -247,7 +247,7 @@ describeInTurn('a mirror of a folder', (open) => {
     expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('refuses text in other encodings by name, gives a skill name to a readable skill, and names LFS pointers', async () => {
+  it('refuses each SKILL.md that is not UTF-8, imports a readable skill of the same name, and reports LFS pointers', async () => {
     const folder = makeFolder()
     const text = toSkillMd('pdf')
     put(folder, 'a-mixed/SKILL.md', Buffer.concat([Buffer.from(`${text}é`), Buffer.from([0xe9])]))

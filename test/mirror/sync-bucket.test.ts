@@ -27,7 +27,7 @@ const toFiles = (contents: readonly Buffer[]) =>
   contents.map((bytes, i) => ({ path: `${i}.bin`, content: bytes.toString('base64'), encoding: 'base64' as const }))
 
 describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
-  it('has the large files of its upstream, including files that it has from other versions', async () => {
+  it('stores each large file of its upstream in its bucket, once for all versions that contain the file', async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/upstream`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/mirror`) })
     const bytes = randomBytes(200_000)
@@ -47,7 +47,7 @@ describeInTurn('a mirror with a bucket of its own', (open, dialect) => {
     expect(await findDamage(test.registry)).toEqual([])
   })
 
-  it('fetches files again that its bucket lost, even for a new version, and requests no files of its own skills', async () => {
+  it("fetches files of its upstream again that its bucket lost, but requests no files of the mirror's own skills", async () => {
     const upstream = await openUpstream(open, { blobs: s3.toOptions(`${dialect}/lossless`) })
     const { mirror, test } = await openMirror(open, {}, { blobs: s3.toOptions(`${dialect}/lossy`), onError: () => {} })
     const bytes = [1, 2, 3].map(() => randomBytes(50_000))

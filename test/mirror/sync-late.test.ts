@@ -80,7 +80,7 @@ describeDatabases('content that an upstream serves late', (open) => {
   })
 
   it.each(['the next sync', 'a full one'])(
-    "of an old version, in %s, does not change the skill's metadata",
+    "of an old version does not change the skill's metadata when a sync imports the version: %s",
     async (which) => {
       const { upstream, mirror, test, hidden } = await openShy()
       const { api } = upstream.alice
@@ -142,7 +142,7 @@ describeDatabases('content that an upstream serves late', (open) => {
     expect((await test.api().getFeed({})).head, 'and is told once').toBe(head)
   })
 
-  it('lets the mirror create a pack of the imported skills, until the upstream deletes the pack', async () => {
+  it('lets the mirror create a pack of the skills that it imported, and delete the pack with the upstream', async () => {
     const { upstream, mirror, test } = await openShy({ mode: 'selected', selected: ['tea', 'jam'] })
     const { api } = upstream.alice
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)

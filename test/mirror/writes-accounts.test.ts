@@ -171,7 +171,7 @@ function holdAnswers(network: WritingPair['network']) {
 }
 
 describeDatabases('a mirror that is killed or closed while it sends a write', (open) => {
-  it('has the write completed exactly once by another process', async () => {
+  it('leaves the write to another process, which completes the write exactly once', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair

@@ -80,7 +80,7 @@ describeDatabases('a write for a registry that has only the base API', (open) =>
     ])
   })
 
-  it("is in conflict with the registry's message if other content exists, and not sent again", async () => {
+  it("is in conflict if the registry has other content, reports the registry's message, and is not sent again", async () => {
     const { upstream, mirror, ann, waiting } = await openBoth()
     upstream.put('alice', 'tea', { text: toSkillMd('tea', 'Other.') })
     upstream.put('alice', 'my-pdf', { text: toSkillMd('my-pdf', 'Other.') })

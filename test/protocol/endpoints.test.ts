@@ -112,7 +112,7 @@ describe('the endpoint table', () => {
 })
 
 describe('the error table', () => {
-  it('has exactly the listed codes with their statuses', () => {
+  it('has exactly the expected error codes, each with its expected status', () => {
     const expected = Object.entries(codes).flatMap(([status, list]) => list.map((code) => [code, Number(status)]))
     const actual = Object.entries(errorTable).map(([code, { status }]) => [code, status])
     expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))

@@ -22,7 +22,7 @@ describe('the Wilson interval', () => {
     expect(interval.high).toBeCloseTo(high, 4)
   })
 
-  it('contains the rate, stays within 0 and 1, and mirrors for failures', () => {
+  it('contains the success rate, stays within 0 and 1, and is mirrored if failures are counted instead', () => {
     fc.assert(
       fc.property(counts, ({ passed, runs }) => {
         const { rate, low, high } = wilsonInterval(passed, runs)

@@ -21,7 +21,7 @@ describe('versions', () => {
     ])
   })
 
-  it('have a total order that follows their parts', () => {
+  it('are ordered by the first of their three numbers that differs', () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         const [first, second] = [parseVersion(a)!, parseVersion(b)!]

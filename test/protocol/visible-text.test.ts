@@ -13,7 +13,7 @@ describe('invisible characters', () => {
   })
 
   it.each(['👩‍💻 and ❤️', 'نمی‌خواهم', 'a\tb\r\nc', '日本語', 'café', ''])(
-    'are neither marked nor removed in %j, where they have a visible effect or are absent',
+    'are left unchanged in %j, where they affect the visible text or do not occur',
     (text) => {
       expect(toMarkedText(text)).toBe(text)
       expect(toVisibleText(text)).toBe(text)

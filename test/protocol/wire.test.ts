@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const rows = Object.entries(endpoints as Record<string, Endpoint>)
 
-describe('the wire table', () => {
+describe('the module @skillstead/protocol/wire', () => {
   it('lists exactly the endpoints of the endpoint table', () => {
     const expected = rows.map(([name, { method, path, kind, uploads, reads }]) => [
       name,

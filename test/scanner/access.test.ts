@@ -80,7 +80,7 @@ describe('what a shell script uses', () => {
   const projectFiles =
     '.env .npmrc .pypirc .netrc .mcp.json .gitconfig .cursorrules .git/config .github/workflows .husky .vscode ' +
     '.cursor/rules .claude/settings.json CLAUDE.md CLAUDE.local.md AGENTS.md GEMINI.md SOUL.md MEMORY.md'
-  it.each(projectFiles.split(' '))('accesses the project file %s in a text that names no other file', (path) => {
+  it.each(projectFiles.split(' '))('includes only the project file %s if a command names no other file', (path) => {
     const [file = 'none', ...others] = shell(`cat ${path}`).files ?? []
     expect([path.startsWith(file), others]).toEqual([true, []])
   })
@@ -151,7 +151,7 @@ describe('what a program uses', () => {
     })
   })
 
-  it('includes all variables if they are read as a whole', () => {
+  it('includes all environment variables if a program reads the whole environment', () => {
     expect(python('json.dumps(dict(os.environ))')).toEqual({ environment: ['*'] })
     expect(script('send(JSON.stringify(process.env))')).toEqual({ environment: ['*'] })
   })
@@ -203,7 +203,7 @@ describe('what a program uses', () => {
       expect(of('mcp.json', text).tools).toEqual([])
   })
 
-  it('follows the first line of a script without an extension', () => {
+  it('is found in scripts without an extension, in the language that their first line names', () => {
     expect(listed(of('bin/run', '#!/usr/bin/env bash\ngit push\n'))).toEqual({ commands: ['git'] })
     expect(listed(of('bin/run', '#!/usr/bin/env python3\nos.system("git push")\n'))).toEqual({ commands: ['git'] })
     expect(listed(of('data.csv', 'git push https://x.dev\n'))).toEqual({})
@@ -280,7 +280,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('joined in any order, have the access of all the single lines', () => {
+  it('that are joined in any order have exactly the combined access of the single lines', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))
@@ -294,7 +294,7 @@ describe('lines of instructions', () => {
   })
 })
 
-describe('content beyond the limits of the lists', () => {
+describe('content that exceeds a limit of the access lists', () => {
   it('is reported with the digest of the omitted part', () => {
     const access = of('a.sh', urls(120))
     expect(access.hosts).toHaveLength(100)
@@ -320,7 +320,7 @@ describe('content beyond the limits of the lists', () => {
     expect(of('package.json', '{"dependencies":{"[[[[":"1","zod":"[[["}}').packages).toEqual(['npm:zod'])
   })
 
-  it('is limited even if every file is large', () => {
+  it('is reported in a limited number of lines, even if every file is large', () => {
     const files = Array.from({ length: 60 }, (_, i) => ({ path: `f${i}.sh`, bytes: Buffer.alloc(262_145, 'a b\n') }))
     expect(readAccess(files).cut).toHaveLength(21)
   })
@@ -330,7 +330,7 @@ describe('the difference between two versions', () => {
   const git = of('a.sh', 'git push')
   const more = of('a.sh', 'git push; curl https://a.dev')
 
-  it('is a widening if something is added, and is marked in patch versions', () => {
+  it('is wider access if something was added, and is marked if the newer version is a patch release', () => {
     expect(listed(subtractAccess(more, git))).toEqual({ commands: ['curl'], hosts: ['a.dev'] })
     expect(listed(subtractAccess(git, more))).toEqual({})
     const widening = (from: string, to: string, after = more) =>

@@ -18,7 +18,7 @@ const payloads = [
 ]
 
 describe('a malicious skill', () => {
-  it.each(all)('is not safe in %s: %s', (_, __, cloak) => {
+  it.each(all)('is not rated safe if it is disguised by %s: %s', (_, __, cloak) => {
     const verdicts = payloads.map((body, seed) => {
       const files = cloak.apply([{ path: 'SKILL.md', text: head + body }], seededRandom(seed))
       return scanFiles(files, 0).verdict
@@ -28,7 +28,7 @@ describe('a malicious skill', () => {
   })
 })
 
-describe('honest text', () => {
+describe('harmless text', () => {
   it.each<[what: string, text: string]>([
     [
       'Arabic and Hebrew with marks of direction',
@@ -115,7 +115,7 @@ const marks =
 const hostile = fc.array(fc.constantFrom(...marks.split('|')), { maxLength: 80 }).map((parts) => parts.join(''))
 
 describe('any text', () => {
-  it('folds to characters whose offsets ascend and are inside of it', () => {
+  it('is normalised to characters whose positions ascend and lie within the text', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
         for (const { offsets, size } of foldText(text)) {
@@ -127,7 +127,7 @@ describe('any text', () => {
     )
   })
 
-  it('decodes to texts of bounded total length, located inside of it', () => {
+  it('is decoded to texts of limited total length, with positions within the original text', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 1, max: 400 }), (part, times) => {
         const text = part.repeat(times)
@@ -142,7 +142,7 @@ describe('any text', () => {
     )
   })
 
-  it('can be scanned in every cloak', () => {
+  it('can be scanned in every disguise without a failure', () => {
     fc.assert(
       fc.property(fc.constantFrom(...all), hostile, fc.integer(), ([, , cloak], text, seed) => {
         const { score, cut } = scanFiles(cloak.apply([{ path: 'SKILL.md', text }], seededRandom(seed)), 0)

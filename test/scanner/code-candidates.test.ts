@@ -118,8 +118,8 @@ const examples = builtInDocuments.flatMap(({ rules = [] }) =>
     }),
 )
 
-describe('code that is skipped', () => {
-  it.each(examples)('matches no rule, even with its strings spelled differently: %s %j', (language, code) => {
+describe('code that the scanner skips as irrelevant', () => {
+  it.each(examples)('matches no rule, however its strings are written: %s %j', (language, code) => {
     const lost = Array.from({ length: 24 }, (_, seed) => respellLiterals(language, code, seed)).filter(
       (text) => !mayMatter(language, text) && readRules(language, text).length > 0,
     )

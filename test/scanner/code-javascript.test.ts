@@ -54,7 +54,7 @@ const run = [
 ]
 
 describe('a value of a JavaScript program', () => {
-  it.each(toExamples([...sent, ...more, ...run]))('is followed: $program', ({ program, found }) => {
+  it.each(toExamples([...sent, ...more, ...run]))('is followed from source to use: $program', ({ program, found }) => {
     expect(listFlows(readJavaScript(program))).toEqual(expect.arrayContaining(found))
   })
 

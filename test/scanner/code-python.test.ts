@@ -69,7 +69,7 @@ describe('a value of a Python program', () => {
     expect(readPython(program.repeat(300)).facts.length).toBeGreaterThan(0)
   })
 
-  it.each(toExamples([...sent, ...run]))('is followed: $program', ({ program, found }) => {
+  it.each(toExamples([...sent, ...run]))('is followed from source to use: $program', ({ program, found }) => {
     expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
@@ -108,14 +108,14 @@ describe('an operation of a Python program', () => {
     expect(listFacts(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
-  it.each([`"`, `'`])('is computed from more pieces in %s than a parser nests', (quote) => {
+  it.each([`"`, `'`])('is read in full if its command is joined from hundreds of strings in %s', (quote) => {
     const command = `echo ${'abcdefgh '.repeat(400)}; cat ~/.ssh/id_rsa`
     const pieces = command.match(/.{1,8}/g)!.map((piece) => `${quote}${piece}${quote}`)
     const { texts } = readPython(`import os\nos.system(${pieces.join(' + ')})\nprint("done")\n`)
     expect(texts).toMatchObject([{ text: command, decoded: ['concatenation'] }])
   })
 
-  it('is found if it is text that a program decodes', () => {
+  it('is found in a text that the program decodes', () => {
     const { texts } = readPython('import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n')
     expect(texts).toMatchObject([{ text: 'import os\nimport sys', decoded: ['base64', 'concatenation'] }])
   })

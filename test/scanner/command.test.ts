@@ -57,7 +57,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes).toEqual([{ id: at('none'), error: { code: 'unreadable', detail: 'It does not exist.' } }])
   })
 
-  it('leaves out installed packages and version control with a note', async () => {
+  it('skips installed packages and version control folders, and reports each skipped folder', async () => {
     await write('a/SKILL.md', sampleOf('safe', 'a'))
     await write('a/node_modules/b/SKILL.md', sampleOf('dangerous', 'b'))
     await write('a/.git/hooks/post-commit', dangerousLine)
@@ -126,7 +126,7 @@ describe('skillstead-scan of paths', () => {
     expect(notes.filter((note) => !JSON.stringify(note).includes('It vanished before it was read.'))).toEqual([])
   })
 
-  it('scans the skills that contain given files, each once, with --enclosing', async () => {
+  it('with --enclosing, scans the skills that contain the given files, and each skill only once', async () => {
     await write('skills/a/SKILL.md', sampleOf('safe', 'a'))
     await write('skills/a/lib/run.sh', dangerousLine)
     await write('skills/b/SKILL.md', sampleOf('dangerous', 'b'))
@@ -180,7 +180,7 @@ describe('skillstead-scan --sarif', () => {
     expect(log.runs[0].results[0]).toMatchObject({ locations: [{ physicalLocation: { artifactLocation } }] })
   })
 
-  it('points to the archive for passages in its files, and reports what was not scanned', async () => {
+  it('names the archive as the location of findings in its files, and reports what was not scanned', async () => {
     const bytes = Buffer.from(sampleOf('dangerous', 'b'))
     await write('b.zip', writeZip([{ path: 'b/SKILL.md', bytes }]))
     await write('c/SKILL.md', sampleOf('safe', 'c'))
