@@ -303,13 +303,13 @@ describe('the output of skillstead-scan', () => {
     expect(stdout.includes('\u001B[')).toBe(expected)
   })
 
-  it('has progress on a terminal only if the reports go elsewhere', async () => {
+  it('shows progress only on a terminal that does not show the reports', async () => {
     expect((await scanCommand([at('a')], { terminals: ['stderr'] })).stderr).toContain('\r1 scanned')
     for (const terminals of [[], ['stdout', 'stderr']] as const)
       expect((await scanCommand([at('a')], { terminals })).stderr).toBe('')
   })
 
-  it('contains no control characters of a skill', async () => {
+  it('contains no control characters from the file names of a skill', async () => {
     await write('b/SKILL.md', sampleOf('caution', 'b'))
     await write('b/\u001B[2Jx\u202E.sh', dangerousLine)
     for (const args of [[at('b')], [at('b'), '--json']]) {

@@ -83,23 +83,23 @@ describe('the texts that an expression needs', () => {
 })
 
 describe('a search for patterns', () => {
-  it('finds the same matches as its expression alone, wherever the needed texts are', () => {
+  it('finds the same matches as a plain regular expression', () => {
     const expression = /\w{1,9} (?:red|lazy) (?:\w{1,9} ){0,3}(?:fox|dog)\b/
     const text = 'A very red and quick fox. The lazy dog; some red dogs, a red, lazy hot dog\n'.repeat(2000)
     expect(findOne(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))
   })
 
-  it('finds no match where the given anchors are missing', () => {
+  it('finds a match only near an anchor text of its pattern', () => {
     const pattern = { anchors: ['fox'], match: /\d{4} \w{3}/ }
     expect(findOne(pattern, `1234 fox ${' '.repeat(3)}${'a '.repeat(500)}1234 dog`)).toEqual(['1234 fox'])
   })
 
-  it('reports a probe that would be tried on more than 4 Mi characters of one text', () => {
+  it('reports a rule whose pattern would be tried on more than 4 Mi characters of one text', () => {
     const search = new Search([{ id: 'a', patterns: [/fox \w{9}/] }])
     expect(searchAll(search, 'fox cat dog '.repeat(450_000)).cut).toEqual([0])
   })
 
-  it.each(['fox', 'fox ', 'fo', 'fox dog', 'f o x ', 'x'.repeat(40)])('searches a mebibyte of %j', (unit) => {
+  it.each(['fox', 'fox ', 'fo', 'fox dog', 'f o x ', 'x'.repeat(40)])('completes for a mebibyte of %j', (unit) => {
     const search = new Search([
       { id: 'a', patterns: [/(?:\w{1,16} ){0,3}fox (?:\w{1,16} ){0,3}dog!/] },
       { id: 'b', patterns: [{ first: /fox/, last: /dog!/, stop: /;/, withinMax: 400 }] },
@@ -117,8 +117,8 @@ function findTexts(texts: readonly string[], text: string): string[] {
   })
 }
 
-describe('the finder of texts', () => {
-  it('finds texts at every position, inside each other and in capitals', () => {
+describe('the search for many texts at once', () => {
+  it('finds texts at every position, nested or overlapping, in lower and upper case', () => {
     const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略', 'длина']
     expect(findTexts(texts, 'zABCDe xYz').toSorted()).toEqual(['abcd@1', 'bcd@2', 'bcde@2', 'xyz@7'])
     expect(findTexts(texts, 'aaaa')).toEqual(['aaa@0', 'aaa@1'])
@@ -127,14 +127,14 @@ describe('the finder of texts', () => {
     expect(findTexts(texts, 'abc bcx')).toEqual([])
   })
 
-  it('compares texts in full, although digits and punctuation share a class', () => {
+  it('distinguishes texts that differ in one digit or punctuation mark', () => {
     const texts = ['key3.db', '.env', 'a/b:', 'a long text of words']
     const text = 'key4.db key3.db ,env .env a-b: a/b: a long text of works, a long text of words'
     expect(findTexts(texts, text)).toEqual(['key3.db@8', '.env@21', 'a/b:@31', 'a long text of words@58'])
     expect(findTexts(texts, 'a long text')).toEqual([])
   })
 
-  it('refuses texts below three bytes or in capitals, and too many texts', () => {
+  it('refuses texts of less than three bytes, texts with capitals, and too many texts', () => {
     for (const anchor of ['ab', 'ABC', '']) expect(() => new TextFinder([anchor])).toThrow(TypeError)
     const many = Array.from({ length: 10_000 }, (_, number) => `${number}-anchor`.padStart(12, 'x'))
     expect(() => new TextFinder(many)).toThrow('too many')

@@ -47,13 +47,13 @@ const disguised: readonly [what: string, text: string][] = [
 ]
 
 describe('an example of an attack', () => {
-  it.each(honest)('is %s', (_, text) => {
+  it.each(honest)('is recognised, with the verdict safe: %s', (_, text) => {
     expect(signals(text).length).toBeGreaterThan(0)
     expect(signals(text).filter((signal) => signal === 'suspicious' || signal === 'hostile')).toEqual([])
     expect(scan(text).verdict).toBe('safe')
   })
 
-  it.each(disguised)('is not %s', (_, text) => {
+  it.each(disguised)('is not confused with an instruction to the agent: %s', (_, text) => {
     expect(signals(text)).toContain('suspicious')
     expect(scan(text).verdict).not.toBe('safe')
   })
@@ -64,7 +64,7 @@ describe('an example of an attack', () => {
     expect(scan(text).verdict).toBe('caution')
   })
 
-  it('by the topic of the skill and a heading does not excuse a command that the user should run', () => {
+  it('is not assumed for a command that the user should run, even in a skill about attacks', () => {
     const code = `\`\`\`sh\n${hostile}\n\`\`\``
     const [use, example] = ['Install the detector before you start:', 'A connection of an attacker looks like this:']
     expect(scan(lesson(`## Detection of attacks\n\n${use}\n\n${code}`)).verdict).toBe('caution')
@@ -86,7 +86,7 @@ describe('an example of an attack', () => {
   })
 })
 
-describe('two encodings that cancel out', () => {
+describe('two decoding steps that cancel each other out', () => {
   it('are not reported as decoded text', () => {
     const text = lesson(`- \`a\` -- "ignore previous instructions" and variants of it\n- \`b\` -- ROT13 or base64\n`)
     expect(scan(text).findings.filter(({ decoded }) => decoded.length > 0)).toEqual([])

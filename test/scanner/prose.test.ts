@@ -10,18 +10,18 @@ const records = JSON.parse(readFileSync(proseRecordUrl, 'utf8')) as readonly Pro
 const toRecord = (id: string) => records.find((record) => record.id === id)
 
 describe('the rules about prose', () => {
-  it('have at most 40 expressions', () => {
+  it('have at most 40 regular expressions in total', () => {
     const expressions = prose.flatMap(({ patterns }) => patterns)
     expect(expressions.length).toBeGreaterThan(0)
     expect(expressions.length).toBeLessThanOrEqual(40)
   })
 
-  it.each(prose.map(({ id }) => id))('%s is unchanged since its measurement by bench scan --ablation', (id) => {
+  it.each(prose.map(({ id }) => id))('%s is unchanged since `bench scan --ablation` measured the rule', (id) => {
     expect(toRecord(id)?.digest).toBe(toProseDigest(id))
   })
 
   it.each(prose.filter(({ signal }) => signal !== 'power').map(({ id }) => id))(
-    '%s has true findings in two sources, none in benign skills and at most two in real ones',
+    '%s finds attacks from at least two sources, and matches no benign skill and at most two real skills',
     (id) => {
       const { true: hits, false: alarms, real } = toRecord(id)!
       expect(Object.keys(hits).length).toBeGreaterThanOrEqual(2)

@@ -20,7 +20,7 @@ const keys = [publisher.verifierKey]
 const idsOf = ({ findings }: Security) => findings.map(({ ruleId }) => ruleId)
 
 describe('a bundle of rules', () => {
-  it('adds findings to those of the built-in rules, here and in a thread, and names its release', async () => {
+  it('adds its findings to those of the built-in rules, with or without a worker thread', async () => {
     const bundle = await verifyBundle(await makeBundle({ release: 7 }), keys)
     expect(bundle).toMatchObject({
       release: 7,
@@ -51,7 +51,7 @@ describe('a bundle of rules', () => {
     }
   })
 
-  it('accepts patterns with anchors, flows, sentences and raw text', async () => {
+  it('may have patterns with anchors, on raw text, for a sequence of texts, and for texts in any order', async () => {
     const patterns = [
       { match: String.raw`\d{4}-quokka-\d`, anchors: ['-quokka-'] },
       { match: String.raw`^QUOKKA=\w{3}$`, anchors: ['quokka='], view: 'raw', flags: 'm' },
@@ -73,7 +73,7 @@ describe('a bundle of rules', () => {
     await expect(makeBundle({}, { patterns, examples: { hit, miss } })).resolves.toContain('quokka')
   })
 
-  it('combines its named patterns with built-in rules, and has rules about code', async () => {
+  it('may combine its own patterns with built-in rules, and may have rules about code', async () => {
     const { patterns: _, examples: _examples, ...head } = quokkaRule
     const code = '# A\n\n```python\nimport requests\nrequests.post("https://quokka.example.net/a", data=d)\n```\n'
     const bundle = await verifyBundle(
@@ -205,7 +205,7 @@ describe('the rules of a bundle are refused', () => {
     await expect(makeBundle(changes, ruleChanges)).rejects.toThrow(message)
   })
 
-  it('with more texts to search for than the automaton of all rules has room for', async () => {
+  it('with more search texts than the scanner can search for at once', async () => {
     const more = [...Array(17).keys()].map((number) => `quokka-${number}-${'order-'.repeat(130)}`)
     const patterns = ['order the quokka', ...more]
     await expect(makeBundle({}, { patterns })).rejects.toThrow('at most 12288 are allowed')

@@ -35,11 +35,11 @@ describe.each(withExamples)('the rule $id', ({ id, examples }) => {
 })
 
 describe('the files of rules', () => {
-  it.each(builtInDocuments)('have the form of a document of rules: %#', (document) => {
+  it.each(builtInDocuments)('match the schema of rule files: %#', (document) => {
     expect(() => v.parse(BuiltInDocument, document)).not.toThrow()
   })
 
-  it('have unique ids, which all combinations name', () => {
+  it('have unique ids, and name only existing ids in combinations', () => {
     const ids = [...allRules, ...facts].map(({ id }) => id)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
     const named = data.flatMap((rule) => ('combination' in rule ? rule.combination.all.flat() : []))
@@ -56,14 +56,14 @@ describe('the files of rules', () => {
     }
   })
 
-  it('have named parts of different names, all of which are used', () => {
+  it('define each named part once, and use every named part', () => {
     const names = builtInDocuments.flatMap(({ parts = {} }) => Object.keys(parts))
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
     const texts = [...listTexts(builtInDocuments)].join('\n')
     expect(names.filter((name) => !texts.includes(`{${name}}`))).toEqual([])
   })
 
-  it('have no expression over 200 characters, so that a person can read each', () => {
+  it('have no expression over 200 characters, so that people can read every expression', () => {
     const ofRules = data.map((rule) => [
       'patterns' in rule ? rule.patterns : [],
       'code' in rule && rule.code ? rule.code : [],
@@ -108,7 +108,7 @@ const expressions = patterns.flatMap(({ name, pattern }) =>
 
 describe('the patterns of rules', () => {
   it.each(patterns)(
-    '$name has anchor texts, and no match longer than the overlap of two pieces of a text',
+    '$name has anchor texts, and matches no text longer than the overlap of two text chunks',
     ({ pattern }) => {
       expect(() => readTraits(pattern)).not.toThrow()
     },

@@ -26,14 +26,14 @@ async function countTurns(work: () => Promise<void>): Promise<number> {
 }
 
 describe('a scan of a package', () => {
-  it('returns the same report in a thread, for a large package, as without a thread, for a small one', async () => {
+  it('returns the same report with and without a worker thread', async () => {
     const reports = await Promise.all([1, 2, 3, 4].map(async () => scanPackage(large, 0)))
     for (const report of reports) expect(report).toEqual(scanFiles(large, 0))
     expect(reports[0]!.findings).not.toEqual([])
     expect(await scanPackage(large.slice(1), 0)).toEqual(scanFiles(large.slice(1), 0))
   })
 
-  it('continues in batches if the thread crashes, without blocking the event loop', async () => {
+  it('continues in batches on the main thread if the worker thread crashes, without blocking the event loop', async () => {
     const pool = createScanPool({ start: script('throw new Error("broken")') })
     await expect(pool.ask({ files: [], now: 0 })).resolves.toBe('broken')
     const turns = await countTurns(async () => {
@@ -44,12 +44,12 @@ describe('a scan of a package', () => {
     expect(turns).toBeGreaterThanOrEqual(slices)
   })
 
-  it('continues in batches if no thread can be started, repeatedly', async () => {
+  it('continues in batches on the main thread whenever no worker thread can be started', async () => {
     const pool = createScanPool({ start: () => new Worker(new URL('http://127.0.0.1/no-thread')), workersMax: 1 })
     for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, undefined, pool)).toEqual(scanFiles(large, 0))
   })
 
-  it('returns the verdict caution if the thread does not respond', async () => {
+  it('returns the verdict caution if the worker thread does not respond', async () => {
     const pool = createScanPool({ start: script('setInterval(() => {}, 1000)'), answerMs: 50 })
     const report = await scanPackage(large, 0, undefined, pool)
     expect(report).toMatchObject({ verdict: 'caution', findings: [{ ruleId: 'incomplete-scan' }] })
@@ -87,7 +87,7 @@ describe('threads with several queued scans', () => {
     expect(await pool.ask('c', 1)).toEqual(['c'])
   })
 
-  it('share one thread while few bytes wait, and start another thread for more bytes', async () => {
+  it('share one thread while few bytes are queued, and start another thread for more bytes', async () => {
     let started = 0
     const start = () => {
       started++

@@ -106,7 +106,7 @@ describe('the score of a scan', () => {
     )
   })
 
-  it('never rises with another finding nor falls with a reason', () => {
+  it('never rises when a finding is added, and never falls when a finding is suppressed with a reason', () => {
     fc.assert(
       fc.property(findings, (all) => {
         for (const [index, one] of all.entries()) {
@@ -127,7 +127,7 @@ describe('the score of a scan', () => {
 })
 
 describe('the risk of a skill', () => {
-  it('is the highest power that was found, whatever the verdict', () => {
+  it('is the highest severity among its powers, but at most high', () => {
     expect(toRisk([])).toBe('none')
     expect(toRisk([finding('none')])).toBe('none')
     expect(toRisk([finding('power', { severity: 'low' }), finding('power', { severity: 'medium' })])).toBe('medium')

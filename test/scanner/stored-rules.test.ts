@@ -3,7 +3,7 @@ import { computeRulesVersion } from '../../packages/scanner/src/rules/compute-ru
 import { builtInRules } from '../../packages/scanner/src/rules/prepared-rules.ts'
 
 describe('the version of the rules', () => {
-  it('is that of the current rules (vitest -u on this file updates the version)', async () => {
+  it('is computed from the current rules (vitest -u on this file updates the version)', async () => {
     const lines = [
       '/** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */',
       `export const rulesVersion = '${computeRulesVersion()}'`,
@@ -13,8 +13,8 @@ describe('the version of the rules', () => {
   })
 })
 
-describe('the stored rules that packages are built with', () => {
-  it('is plain data', () => {
+describe('the prepared rules in the published packages', () => {
+  it('are plain JSON data', () => {
     const { traits } = builtInRules
     expect(JSON.parse(JSON.stringify(traits))).toEqual(traits)
   })

@@ -7,7 +7,7 @@ const start = () => new Worker(new URL('data:text/javascript,'))
 afterEach(() => placeThreads('default'))
 
 describe('worker threads of a bundled program', () => {
-  it('are reported once to each listener if their file is missing, and are not tried again', async () => {
+  it('whose file is missing are reported once to each listener, and are not started again', async () => {
     const [first, second, removed]: string[][] = [[], [], []]
     onThreadsMissing((message) => first!.push(message))
     onThreadsMissing((message) => removed!.push(message))()
@@ -20,7 +20,7 @@ describe('worker threads of a bundled program', () => {
     expect([first!.length, second!.length, removed!.length]).toEqual([1, 1, 0])
   })
 
-  it('are not started and not reported with `inline`', () => {
+  it('are not started and not reported with the setting `inline`', () => {
     const reports: string[] = []
     const remove = onThreadsMissing((message) => reports.push(message))
     placeThreads('inline')

@@ -205,7 +205,7 @@ describe('HTTP responses of a node', () => {
     }
   })
 
-  it('with published pictures have the type that `img` needs, and similar files have no picture type', async () => {
+  it('with published pictures have an image type that `img` accepts; other files have no image type', async () => {
     const { get, api } = await startNode()
     const plain = 'application/octet-stream'
     const types = { 'a.svg': 'image/svg+xml', 'b.SVG': 'image/svg+xml', 'a.avif': 'image/avif', 'a.png': 'image/png' }

@@ -126,7 +126,7 @@ describe('callers of the API', () => {
     expect((await get('/skills')).status).toBe(429)
   })
 
-  it('are charged one file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
+  it('are charged one file download for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
     const pages = ['/', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
     const { node, get } = await startNode({ rates: { ...rates, files: pages.length } })
     for (const [index, path] of pages.entries()) {
@@ -169,7 +169,7 @@ const ask = (url: string, forwarded: string) =>
   fetch(`${url}/api/v1/skills`, { headers: { 'x-forwarded-for': forwarded } })
 
 describe('the IP address of a caller', () => {
-  it('is that of the socket, and X-Forwarded-For of an untrusted client is ignored', async () => {
+  it('is the address of the socket; X-Forwarded-For of an untrusted client is ignored', async () => {
     const { node } = await startNode({ rates })
     expect(remaining(await ask(node.url, '203.0.113.1'))).toBe(2)
     expect(remaining(await ask(node.url, '203.0.113.2'))).toBe(1)
@@ -185,13 +185,13 @@ describe('the IP address of a caller', () => {
     expect(remaining(await ask(node.url, 'nonsense'))).toBe(2)
   })
 
-  it('is limited by its /64 network in IPv6, and as IPv4 if it is an IPv4-mapped address', () => {
+  it('shares the rate limit of its /64 network in IPv6, and of its IPv4 address if it is IPv4-mapped', () => {
     expect(toLimitKey('2001:db8:1:2:3:4:5:6')).toBe(toLimitKey('2001:db8:1:2:ffff::1'))
     expect(toLimitKey('2001:db8:1:3::1')).not.toBe(toLimitKey('2001:db8:1:2::1'))
     expect(toLimitKey('::ffff:192.0.2.1')).toBe(toLimitKey('192.0.2.1'))
   })
 
-  it('shares a rate limit with others only if too many new addresses arrive at once', async () => {
+  it('shares a rate limit with unrelated addresses only if too many new addresses arrive at once', async () => {
     const guest = { kind: 'guest' } as const
     const quotas = createQuotas({ rates: { anonymous: 10 } }, undefined, 5)
     await quotas.spend(guest, () => '192.0.2.1')
@@ -203,7 +203,7 @@ describe('the IP address of a caller', () => {
     expect(await quotas.peek(guest, () => '10.9.9.9')).toMatchObject({ remaining: 0 })
   })
 
-  it('cannot be determined by an invalid proxy network, which is rejected at startup', async () => {
+  it('depends on the trusted proxies, and a node with an invalid proxy network does not start', async () => {
     const { registry } = await startNode()
     expect(() => createNode(registry, { trustedProxies: ['everyone'] })).toThrow(TypeError)
     expect(() => createNode(registry, { publicUrl: 'nonsense' })).toThrow(TypeError)

@@ -46,7 +46,7 @@ describe('the dashboard as served by a node', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('counts a page as one request of the address, and each of its files as a download', async () => {
+  it('counts a page as one request of the client IP address, and each asset of the page as a download', async () => {
     const { node } = await startNode({ dashboard: files, rates: { anonymous: 2, files: 2 } })
     const statuses = async (path: string) => {
       const answers = [await fetch(node.url + path), await fetch(node.url + path), await fetch(node.url + path)]
@@ -94,7 +94,7 @@ describe('the dashboard as served by a node', () => {
     expect((await fetch(`${node.url}/api/v1/skills`)).status).toBe(401)
   })
 
-  it('shows a page whatever credentials the request has, because a proxy before the node may have asked for them', async () => {
+  it('ignores credentials in a request for a page, because they may be for a proxy in front of the node', async () => {
     const { node } = await startNode({ dashboard: files, requireKey: true, rates: { anonymous: 4 } })
     const credentials: Record<string, string>[] = [
       { authorization: 'Basic cHJveHk6c2VjcmV0' },

@@ -16,7 +16,7 @@ async function toAnswer(response: Response) {
 }
 
 describe('GET /skills/<name>', () => {
-  it('returns the same response as with an empty query, which the router handles', async () => {
+  it('returns the same response with and without an empty query', async () => {
     const { node, api, key } = await startNode({ corsOrigins: ['https://app.example'] })
     await api.publishSkill({ skillMd: skillMd.replace('pdf', 'secret'), version: '1.0.0', visibility: 'private' })
     const { token } = await api.createShare({ name: 'alice/secret' })
@@ -165,7 +165,7 @@ describe('GET /skills/<name>', () => {
     expect(/requests_total\{endpoint="getSkill".*\} (\d+)/.exec(metrics)![1]).toBe('2')
   })
 
-  it('responds from the cache of a mounted node, until the skill changes', async () => {
+  it('returns a cached response on an embedded node until the skill changes', async () => {
     const { registry, api } = await startNode()
     const node = createNode(registry, { rates: { anonymous: 4 } })
     const read = (path = 'pdf') => node.fetch(new Request(`http://localhost/api/v1/skills/${path}`))

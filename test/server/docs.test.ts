@@ -79,7 +79,7 @@ describe('the documentation of a node', () => {
     expect(api).toContain('## Search and read')
   })
 
-  it('has examples that each endpoint accepts, the same for a shell and for the client', async () => {
+  it('has the same valid example of each endpoint as a shell command and as client code', async () => {
     const { read } = await open()
     const commands: string[] = []
     for (const [name, { input }] of Object.entries<Endpoint>(endpoints)) {

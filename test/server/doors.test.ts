@@ -83,7 +83,7 @@ describe('too many connections', () => {
     for (const connection of held) connection.close()
   })
 
-  it('in total are closed at once until others are closed', async () => {
+  it('beyond the total limit are closed at once until earlier connections end', async () => {
     const { node } = await start({ connectionsMax: 20 })
     const held = await Promise.all(Array.from({ length: 20 }, () => openRaw(node.port)))
     const flood = await Promise.all(Array.from({ length: 30 }, () => openRaw(node.port)))
@@ -94,7 +94,7 @@ describe('too many connections', () => {
     await expect.poll(async () => (await askRaw(node.port, health).catch(() => undefined))?.status).toBe(200)
   })
 
-  it('cannot be limited by invalid numbers or unknown limits, which cause an error', async () => {
+  it('cannot be limited with invalid or unknown settings, which cause an error', async () => {
     const { registry } = await start()
     const listen = (connections: object) => listenNode(registry, { port: 0, connections })
     await expect(listen({ headMs: 0 })).rejects.toThrow('`headMs` must be a whole number of at least 1.')

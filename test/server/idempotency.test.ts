@@ -114,7 +114,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(repaired.headers.get('idempotency-replayed')).toBeNull()
   })
 
-  it('that outlasts its claim does not overwrite the response of the request that claimed the key again', async () => {
+  it('whose claim of the key expired does not overwrite the response of a later request with the key', async () => {
     const clock = createClock()
     const { registry } = await startNode({}, undefined, { clock })
     const alice = await registry.getCaller('alice')

@@ -42,7 +42,7 @@ describe('the input of a request', () => {
     expect((await get('/skills/alice%2Fpdf/pdf')).status).toBe(404)
   })
 
-  it('may contain a query parameter once; a repeated one gets 400, and an unknown one is ignored', async () => {
+  it('may contain each query parameter only once, or else gets 400; unknown parameters are ignored', async () => {
     const { get } = await startNode()
     const twice = await get('/skills?page=1&limit=2&page=2')
     expect(twice.status).toBe(400)
@@ -105,7 +105,7 @@ describe('the input of a request', () => {
     expect((await response.json()).errors).toEqual([expect.objectContaining({ path: 'archive' })])
   })
 
-  it('may be an archive if a skill is published, with the other fields in the query', async () => {
+  it('may be the archive of a skill to publish, with the other fields of the publication in the query', async () => {
     const { as } = await startNode()
     const zip = writeZip([{ path: 'SKILL.md', bytes: Buffer.from(skillMd.replace('name: pdf', 'name: zipped')) }])
     for (const [type, version] of [

@@ -54,7 +54,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     return name
   }
 
-  it.each(['before', 'after'] as const)('stores a publish once if it is cut off %s its commit', async (when) => {
+  it.each(['before', 'after'] as const)('stores a version once if the connection fails %s the commit', async (when) => {
     const name = `skill-${++count}`
     proxy.cutCommit(when)
     const body = { skillMd: skillMd(name), version: '1.0.0' }
@@ -66,7 +66,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     await expect.poll(async () => (await read(`/api/v1/skills?q=${name}`))['skills']![0]).toMatchObject({ name })
   })
 
-  it.each(['before', 'after'] as const)('stores a yank and a deletion once if cut %s their commit', async (when) => {
+  it.each(['before', 'after'] as const)('yanks or deletes once if the connection fails %s the commit', async (when) => {
     const name = await publish()
     const path = `/api/v1/skills/ann%2F${name}`
     proxy.cutCommit(when)
@@ -79,7 +79,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     expect((await ask('GET', path)).status).toBe(404)
   })
 
-  it('does not run a POST again whose commit was not acknowledged, if it has an Idempotency-Key', async () => {
+  it('rejects a repeated POST with an Idempotency-Key if the commit was stored but not acknowledged', async () => {
     const path = `/api/v1/skills/ann%2F${await publish()}/shares`
     const send = () => ask('POST', path, {}, { 'idempotency-key': 'one-share' })
     // The first commit stores the key.
@@ -91,7 +91,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     expect((await read(path))['shares']).toHaveLength(1)
   })
 
-  it('runs a POST again whose commit failed, if it has an Idempotency-Key', async () => {
+  it('executes a repeated POST with an Idempotency-Key if the first commit failed', async () => {
     const path = `/api/v1/skills/ann%2F${await publish()}/shares`
     proxy.cutCommit('before', 2)
     const { statuses } = await untilAnswered(() => ask('POST', path, {}, { 'idempotency-key': 'another-share' }))

@@ -35,7 +35,7 @@ async function toComparable(response: Response) {
 const skillOf = (name: string, description = 'Reads.') =>
   `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n`
 
-describe('an address without the kind of its page', () => {
+describe('a short page address, such as /alice/pdf', () => {
   it.each([
     ['/alice/pdf', '/skills/alice/pdf'],
     ['/alice/pdf@1.0.0', '/skills/alice/pdf?version=1.0.0'],
@@ -88,7 +88,7 @@ describe('an address without the kind of its page', () => {
     '//evil.example',
     '/git/x',
     '/alice/pdf@x',
-  ])('does not include %s', async (path) => {
+  ])('is not recognised in the path %s', async (path) => {
     const { node } = await open()
     expect((await browse(node.url + path)).location).toBeNull()
   })
@@ -107,7 +107,7 @@ describe('an address without the kind of its page', () => {
     expect(await toComparable(await unknown!)).toEqual(first)
   })
 
-  it('counts as one request of the address', async () => {
+  it('counts as one request of the client IP address', async () => {
     const { node } = await open({ rates: { anonymous: 1 } })
     expect([(await browse(`${node.url}/alice`)).status, (await browse(`${node.url}/alice`)).status]).toEqual([302, 429])
   })
@@ -258,7 +258,7 @@ describe('the page of something that does not exist', () => {
     await expect(names.getSkill({ name: 'alice/secret' })).rejects.toThrow('secret')
   })
 
-  it('is not returned to guests of a private node, whose pages are all the same to guests', async () => {
+  it('is not returned to guests of a private node, who get the same page at every address', async () => {
     const { node } = await open({ requireKey: true })
     const known = await toComparable(await fetch(`${node.url}/skills/alice/pdf`))
     expect(await toComparable(await fetch(`${node.url}/skills/alice/missing`))).toEqual(known)
@@ -266,7 +266,7 @@ describe('the page of something that does not exist', () => {
     expect(await (await fetch(`${node.url}/robots.txt`)).text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
-  it('is returned on a private node to signed-in users, and to all at an address that no page can have', async () => {
+  it('is returned to signed-in users of a private node', async () => {
     const { node, key } = await open({ requireKey: true })
     const signIn = await fetch(`${node.url}/api/v1/session`, {
       method: 'POST',
@@ -300,7 +300,7 @@ describe('the page of something that does not exist', () => {
 })
 
 describe('a share link', () => {
-  it('shows a browser the page of the shared skill, and returns programs the same as without a dashboard', async () => {
+  it('shows browsers the page of the shared skill, and returns JSON to programs', async () => {
     for (const requireKey of [false, true]) {
       const { node, api } = await open({ requireKey })
       await api.publishSkill({ skillMd: skillOf('secret', 'Hidden words.'), version: '1.0.0', visibility: 'private' })

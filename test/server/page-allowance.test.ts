@@ -11,7 +11,7 @@ const name = (page: string, more: Readonly<Record<string, string>> = {}) => ({
 const calls = ['/skills', '/skills/alice%2Fpdf', '/skills/alice%2Fpdf', '/packs', '/trending', '/session']
 
 describe('a page of the dashboard', () => {
-  it('counts as one request of a guest, with its document and however many calls it makes', async () => {
+  it('counts as one request of a guest, with its document and all of its calls', async () => {
     const { node, get } = await startNode({ dashboard: files, rates: { anonymous: 10 } })
     expect(remaining(await fetch(`${node.url}/skills/alice/pdf`))).toBe(9)
     for (const path of calls) expect([path, remaining(await get(path, name('one')))]).toEqual([path, 9])
@@ -30,7 +30,7 @@ describe('a page of the dashboard', () => {
     for (const path of calls) expect([path, remaining(await get(path, name('one', own)))]).toEqual([path, 3])
   })
 
-  it('is charged four files of the address for each repeated call', async () => {
+  it('is charged four units of the file rate limit for each repeated call', async () => {
     const { get } = await startNode({ dashboard: files, rates: { anonymous: 5, files: 8 } })
     const read = async () => (await get('/packs', name('one'))).status
     expect([await read(), await read(), await read(), await read()]).toEqual([200, 200, 200, 429])
@@ -39,7 +39,7 @@ describe('a page of the dashboard', () => {
     expect((await get('/packs', name('two'))).status).toBe(200)
   })
 
-  it('is charged a request for each minute, each twenty calls, each change and each invalid page name', async () => {
+  it('is charged a request per minute, per twenty calls, per write, and per call with an invalid page name', async () => {
     const clock = createClock()
     const { get } = await startNode({ dashboard: files, rates: { anonymous: 100 } }, undefined, { clock })
     const read = async (page: string) => remaining(await get('/packs', name(page)))
@@ -67,7 +67,7 @@ describe('a page of the dashboard', () => {
     expect(await read('one')).toEqual([200])
   })
 
-  it('is no way around the limit of a key, of a guessed key, or of other callers', async () => {
+  it('cannot bypass the limit of an API key, of guessed keys, or of other callers', async () => {
     const { get, key } = await startNode({ dashboard: files, rates: { anonymous: 3, enterprise: 3 } })
     const as = async (token: string) => {
       const response = await get('/packs', name('one', { authorization: `Bearer ${token}` }))

@@ -272,9 +272,9 @@ describe("the operator's name, text and logo", () => {
   })
 })
 
-describe('the page of the app', () => {
+describe('the page /device of the app', () => {
   it.each([false, true])(
-    'exists for signing in a device, and states that the node is private: %s',
+    'exists for signing in a device, and states whether the node is private: %s',
     async (requireKey) => {
       const { node } = await startNode({ dashboard: files, requireKey })
       const response = await fetch(`${node.url}/device`)
@@ -368,7 +368,7 @@ describe('the page of a skill', () => {
   )
   const withLinks: StaticFiles = new Map([['index.html', () => Buffer.from(linked)]])
 
-  it('has the details and SKILL.md of the version in data that no text can end, without a download', async () => {
+  it('has the details and SKILL.md as data from which hostile text cannot break out, and counts no download', async () => {
     const { node, api } = await startNode({ dashboard: withLinks })
     await api.publishSkill({ skillMd: hostile, version: '1.0.0' })
     await api.publishSkill({ skillMd: `${hostile}Second.\n`, version: '1.1.0' })
@@ -382,7 +382,7 @@ describe('the page of a skill', () => {
     expect((await api.getDownloads({ name: 'alice/hostile' })).total).toBe(0)
   })
 
-  it('has only the details if SKILL.md is large, and no data of other pages and of skills that guests cannot read', async () => {
+  it('has only the details if SKILL.md is large, and no data of skills that guests cannot read', async () => {
     const { node, api, as, key } = await startNode({ dashboard: withLinks })
     const large = `---\nname: large\ndescription: Is long\n---\n${'A line of a long text.\n'.repeat(5000)}`
     await api.publishSkill({ skillMd: large, version: '1.0.0' })

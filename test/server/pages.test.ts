@@ -150,7 +150,7 @@ describe('the pages of a node outside the API', () => {
 })
 
 describe('the badge of a skill', () => {
-  it('shows the latest version and the verdict to every page, and changes with them', async () => {
+  it('shows the latest version and its verdict, and changes when a new version is published', async () => {
     const { node, api } = await startNode()
     const address = `${node.url}/badge/alice/pdf.svg`
     const first = await fetch(address)

@@ -143,7 +143,7 @@ describe('a guest of a private node', () => {
     expect(await findFaults(requests)).toEqual([])
   })
 
-  it('has access exceptions only for existing routes', () => {
+  it('has no access exception for a route that does not exist', () => {
     expect(Object.keys(open).filter((path) => !patterns.includes(path))).toEqual([])
     expect(pages.size).toBeGreaterThan(10)
   })
@@ -171,7 +171,7 @@ describe('a guest of a private node', () => {
     expect(isForeign ? faults.filter((fault) => !fault.endsWith(': 403')) : faults).toEqual([])
   })
 
-  it('reads the shared skill with the token of its share link, as the page of the link does', async () => {
+  it('can read a shared skill with the token of its share link, but no other skill or list', async () => {
     const headers = { 'x-share-token': otherShare }
     const readAs = async (path: string, init: RequestInit = { headers }) => (await ask(path, init)).status
     const base = `/api/v1/skills/${mark}%2Fzqother`

@@ -45,7 +45,7 @@ describe.skipIf(!hasNginx)(`nginx in front of a node${hasNginx ? '' : ' (skipped
       await act(await publishBelow(openNginx, mode))
     })
 
-    it('redirects the path without its slash, and serves the pack at the root of the host', async () => {
+    it('redirects the path without its final slash, and serves the discovery pack at the root of the host', async () => {
       const node = await publishBelow(openNginx, mode, { discoveryPack: 'office' })
       await node.api.createPack({
         slug: 'office',
@@ -63,7 +63,7 @@ describe.skipIf(!hasNginx)(`nginx in front of a node${hasNginx ? '' : ' (skipped
       expect(await discovery.json()).toMatchObject({ apiBase: `${node.url}/clawhub` })
     })
 
-    it('serves `skills add`', async () => {
+    it('lets the command `skills add` install a skill', async () => {
       const { url } = await publishBelow(openNginx, mode)
       const { skills, installed } = await makeProject(url)
       const { code, stdout } = await skills('add', `${url}/alice/pdf`, '--yes')

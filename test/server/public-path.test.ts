@@ -106,7 +106,7 @@ describe('a public URL', () => {
     expect(create).not.toThrow('geheim')
   })
 
-  it.each(['https://skills.example/?a=b', 'https://a:geheim@skills.example'])('%s ends `serve`', async (publicUrl) => {
+  it.each(['https://skills.example/?a=b', 'https://a:geheim@skills.example'])('%s stops `serve`', async (publicUrl) => {
     const args = ['--data', await makeFolder(), '--port', '0', '--public-url', publicUrl]
     const { code, stdout, stderr } = await skillstead(['serve', ...args])
     expect(code).not.toBe(0)

@@ -88,7 +88,7 @@ describe('a sign-in', () => {
     expect(setCookie.split('; ')).toContain(`Path=/${isBelow ? 'registry' : ''}`)
   })
 
-  it('is rejected for guests and for pages of other sites, and then sets no cookie', async () => {
+  it('without an API key or from a page of another site is rejected, and sets no cookie', async () => {
     const node = await startNode()
     const guest = await node.get('/session', json({}))
     expect(guest.status).toBe(401)
@@ -226,7 +226,7 @@ describe('a request with a session cookie', () => {
     }
   })
 
-  it('uses its API key instead if it has one', async () => {
+  it('with an API key is authenticated by the key, not by the session', async () => {
     const node = await startNode()
     const bob = await node.createUser('bob')
     const { token } = await signIn(node)

@@ -92,8 +92,8 @@ describe('webhooks over HTTP', () => {
   })
 })
 
-describe('the description of webhooks by a node', () => {
-  it('has the body, headers and expected response of each event in /openapi.json', async () => {
+describe('a node with webhooks', () => {
+  it('describes the body, headers and expected response of each event in /openapi.json', async () => {
     const { node } = await startNode()
     const { webhooks, components, paths } = await (await fetch(`${node.url}/openapi.json`)).json()
     expect(Object.keys(webhooks)).toEqual([...eventNames, pingEvent])
@@ -120,7 +120,7 @@ describe('the description of webhooks by a node', () => {
     expect(reviewers).toEqual([['username'], ['agentKey', 'displayName', 'platformId', 'authenticated']])
   })
 
-  it('has the length, delay and failures of the outbox in /metrics, but no URL of a webhook', async () => {
+  it('shows the length, delay and failures of the outbox in /metrics, but no URL of a webhook', async () => {
     const { node, as, registry } = await startCutOff()
     const { id } = await (await as('/webhooks', json(hook))).json()
     await as(`/webhooks/${id}/ping`, { method: 'POST' })

@@ -443,7 +443,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([doc, entry]))).toContain(message)
   })
 
-  it('accepts a zip with empty folders and without sizes in headers if both headers say that a descriptor follows', async () => {
+  it('accepts a zip with empty folders, and a zip with sizes only after the content of each file', async () => {
     const late = { name: 'n', data: 'x', flags: 8, local: { size: 0, crc: 0 } }
     const { files } = await readArchive(zip([doc, late, { name: 'sub/' }]), 'zip')
     expect(files.map(({ path, bytes }) => [path, decode(bytes)])).toEqual([['n', 'x']])
@@ -465,7 +465,7 @@ describe('reading an archive', () => {
     expect((user + system) / 1000).toBeLessThan(5000)
   })
 
-  it.each(['zip', 'tar.gz'] as const)('refuses 100,000 entries of a %s, whatever they are', async (type) => {
+  it.each(['zip', 'tar.gz'] as const)('refuses a %s with 100,000 entries of any kind', async (type) => {
     const names = Array.from({ length: 100_000 }, (_, i) => `${['', 'node_modules/', 'inner/'][i % 3]}${i}`)
     const whole = ['SKILL.md', 'inner/SKILL.md', ...names]
     const bytes =
@@ -546,7 +546,7 @@ describe('reading an archive', () => {
     ])
   })
 
-  it('reads a name that is not UTF-8 from the field with its name in Unicode', async () => {
+  it('reads a name that is not UTF-8 from the extra field for Unicode names', async () => {
     const name = Buffer.from([0x67, 0x81])
     const { files } = await readArchive(zip([doc, { name, extra: toUnicodePath(name, 'gü') }]), 'zip')
     expect(files.map(({ path }) => path)).toEqual(['gü'])
@@ -636,7 +636,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), ...entries), 'tar.gz')).toContain(message)
   })
 
-  it('omits devices, pipes, and hard links out of a tar, and takes the content of hard links in it', async () => {
+  it('omits devices, pipes and hard links that lead out of a tar, and reads other hard links as files', async () => {
     const tar = tarGz(
       tarEntry('pdf/SKILL.md', skillMd),
       tarEntry('pdf/a.txt', 'A'),
@@ -674,13 +674,13 @@ describe('reading an archive', () => {
     expect(omitted.map(({ path }) => path)).toEqual(['absolute', 'bytes', 'device', 'long', 'windows'])
   })
 
-  it('counts the content of each link, so that links to a large file are no way around the limits', async () => {
+  it('counts the content of each link, so that links to a large file cannot bypass the limits', async () => {
     const links = Array.from({ length: 3 }, (_, i) => tarEntry(`l${i}`, '', '2', 'big'))
     const tar = tarGz(tarEntry('SKILL.md', skillMd), tarEntry('big', 'x'.repeat(9e6)), ...links)
     expect(await refusalOf(tar, 'tar.gz')).toContain('The files have 36000031 bytes')
   })
 
-  it('refuses a path that leaves the archive wherever it is, and a name that is not UTF-8', async () => {
+  it('refuses a path that leads out of the archive, even in ignored folders, and a name that is not UTF-8', async () => {
     for (const name of ['../SKILL.md', '/SKILL.md', 'node_modules/../../x', 'inner/../../.git/x'])
       expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain(`${name}: `)
     const named = toBadName('bad-?.md')
@@ -819,7 +819,7 @@ describe('an archive of many skills', () => {
     expect(items).toEqual([expect.objectContaining({ files, omitted, changed })])
   })
 
-  it('names a skill whose folder is not UTF-8, and leaves such files out of the folders of tools', async () => {
+  it('reports a skill whose folder name is not UTF-8, and ignores invalid names in node_modules', async () => {
     const skipped = { name: latin('good/node_modules/\xe9') }
     expect(await readMany(zip([good, skipped, { name: latin('d\xe9/SKILL.md'), data: skillMd }]), 'zip')).toEqual([
       ['good/SKILL.md', 'read'],
@@ -832,7 +832,7 @@ describe('an archive of many skills', () => {
     ])
   })
 
-  it('is refused as a whole for a path that leads out of it, whatever else its name has', async () => {
+  it('is refused as a whole if a path leads out of the archive, even a path that is not UTF-8', async () => {
     for (const name of ['../x', '../\xe9', 'good/\xe9/../../x', '/\xe9'])
       await expect(readMany(zip([good, { name: latin(name) }]), 'zip')).rejects.toThrow('leads out of the archive')
   })
@@ -856,7 +856,7 @@ describe('an archive of many skills', () => {
     expect(items.map((item) => 'reason' in item)).toEqual(refused)
   })
 
-  it('is no plugin with two manifests', async () => {
+  it('is refused as a plugin if it has two manifests', async () => {
     await expect(openPluginWith(tarEntry('plugin.json', 'x'))).rejects.toThrow('contains this path twice')
   })
 })
@@ -930,7 +930,7 @@ function makePipe(place: string): void {
 }
 
 describe.skipIf(process.platform === 'win32')(
-  'reading a folder (not on Windows, which has no such links and names)',
+  'reading a folder (skipped on Windows, which lacks symbolic links and names that are not UTF-8)',
   () => {
     async function readFolder(make: (folder: string) => Promise<unknown>) {
       const folder = join(await mkdtemp(join(tmpdir(), 'skillstead-folder-')), 'skill')
@@ -943,7 +943,7 @@ describe.skipIf(process.platform === 'win32')(
       return items
     }
 
-    it('takes the content of files of the skill that links lead to, and names every link', async () => {
+    it('replaces links to files of the skill by the content of these files, and reports every link', async () => {
       const [item] = (await readFolder(async (folder) => {
         await writeFile(join(folder, '..', 'outside.md'), 'Outside.')
         const links = {
@@ -1002,7 +1002,7 @@ describe.skipIf(process.platform === 'win32')(
       })
     })
 
-    it('names the nested skills and the folders of tools that it leaves out', async () => {
+    it('reports the omitted nested skills and tool folders, such as node_modules', async () => {
       const [item, inner] = (await readFolder(async (folder) => {
         await mkdir(join(folder, 'examples', 'inner'), { recursive: true })
         await writeFile(join(folder, 'examples', 'inner', 'SKILL.md'), skillMd)
@@ -1035,7 +1035,7 @@ describe.skipIf(process.platform === 'win32')(
       })
     })
 
-    it('names each of two folders that differ only in a byte that is not UTF-8', async () => {
+    it('reports every folder if folder names differ only in a byte that is not UTF-8', async () => {
       const items = await readFolder(async (folder) => {
         for (const byte of [0xe8, 0xe9, 0xea])
           await mkdir(Buffer.from(`${folder}/d${String.fromCharCode(byte)}`, 'latin1'))

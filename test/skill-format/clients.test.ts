@@ -69,7 +69,7 @@ describe('the contract of inputs and outputs', () => {
   const contract = ['inputs:', '  - name: path', '    description: a file', 'outputs:', '  - name: report']
   const below = ['metadata:', ...contract.map((line) => `  ${line}`)]
 
-  it('stays in its place when the author follows the advice of lint', () => {
+  it('belongs at the top level, according to the advice of lint', () => {
     const advice = adviceOf(doc(...sound, ...contract))
     expect(advice).toHaveLength(2)
     for (const message of advice) expect(message).toMatch(/Leave it: Skillstead reads it only at the top level/)
@@ -78,7 +78,7 @@ describe('the contract of inputs and outputs', () => {
     for (const message of other) expect(message).toMatch(/Move it to the top level, where Skillstead reads it/)
   })
 
-  it('is the same below metadata, to which earlier advice had moved it', () => {
+  it('is the same below metadata as at the top level', () => {
     expect(contractOf(below)).toEqual(contractOf(contract))
     expect(contractOf(contract)).toMatchObject({ inputs: [{ name: 'path' }], outputs: [{ name: 'report' }] })
   })
@@ -128,7 +128,7 @@ describe('the report about a client', () => {
     expect(notes.join('\n')).toContain(note)
   })
 
-  it('lists as problems only what keeps a client from loading the whole skill, as the skill page shows', () => {
+  it('lists as a problem only a reason why a client cannot load the whole skill', () => {
     expect(problemsOf({ name: 'tidy', description: 'd', license: 'MIT' })).toEqual([])
     expect(problemsOf({ name: 'tidy', description: 'd', model: 'x' })).toEqual([
       'agentskills false skips it: it has keys outside the open format',
@@ -140,7 +140,7 @@ describe('the report about a client', () => {
     expect(problemsOf({})).toHaveLength(skillClients.length - 1)
   })
 
-  it('counts characters, not UTF-16 units, and ends long lists of keys', () => {
+  it('counts characters, not UTF-16 units, and shortens long lists of keys', () => {
     expect(report('codex', doc('name: a', `description: ${'😀'.repeat(1024)}`)).loads).toBe(true)
     const many = Array.from({ length: 30 }, (_, i) => `k${i}: v`)
     expect(report('codex', doc(...sound, ...many)).notes.join()).toMatch(/k9 and 20 more$/)

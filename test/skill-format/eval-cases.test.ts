@@ -37,7 +37,7 @@ describe('cases in evals/evals.json', () => {
     ])
   })
 
-  it('have checks that a program decides', () => {
+  it('may have checks that a program evaluates', () => {
     const assertions = [
       { name: 'has the API', type: 'contains', value: 'api.method()' },
       { type: 'not_contains', value: 'old.api', target: { source: 'file', path: 'out.txt' } },
@@ -226,7 +226,7 @@ describe('case folders of claude plugin eval', () => {
     ])
   })
 
-  it('are read from case.yaml, at any depth, with their scaffold', () => {
+  it('are read from case.yaml, at any depth, with the scaffold script of the case', () => {
     const yaml = `schema_version: "1.1"
 name: commit
 context:

@@ -41,13 +41,13 @@ const modes: [mode: number, expected: boolean][] = [
 ]
 
 describe('the mode of a file in an archive', () => {
-  it.each(modes)('%o in a zip makes a program: %s', async (mode, expected) => {
+  it.each(modes)('%o in a zip makes the file executable: %s', async (mode, expected) => {
     const files = [script, tool].map((file) => ({ ...file, mode }))
     const zip = zipWithModes([{ ...skillMd, mode: 0o100644 }, ...files])
     expect(await readModes(zip, 'zip')).toEqual({ 'bin/tool': expected, 'scripts/hi.sh': expected })
   })
 
-  it.each(modes)('%o in a tar.gz makes a program: %s', async (mode, expected) => {
+  it.each(modes)('%o in a tar.gz makes the file executable: %s', async (mode, expected) => {
     const entries = [skillMd, script, tool].map(({ path, bytes: body }) => ({
       header: { name: `a/${path}`, size: body.length, mode: mode & 0o7777 },
       body,
@@ -56,12 +56,12 @@ describe('the mode of a file in an archive', () => {
     expect(await readModes(tar, 'tar.gz')).toEqual({ 'bin/tool': expected, 'scripts/hi.sh': expected })
   })
 
-  it('is unknown in a zip of a writer without modes: then `#!` marks a program', async () => {
+  it('may be missing in a zip; then a file that starts with `#!` is executable', async () => {
     const zip = zipWithModes([skillMd, script, tool].map((file) => ({ ...file, mode: 0 })))
     expect(await readModes(zip, 'zip')).toEqual({ 'bin/tool': false, 'scripts/hi.sh': true })
   })
 
-  it.each([0o020755, 0o060755, 0o010755])('that names a device or pipe, %o, omits it by name', async (mode) => {
+  it.each([0o020755, 0o060755, 0o010755])('%o marks a device or pipe, which is reported as omitted', async (mode) => {
     const zip = zipWithModes([
       { ...skillMd, mode: 0o100644 },
       { ...script, mode },
@@ -74,7 +74,7 @@ describe('the mode of a file in an archive', () => {
 })
 
 describe('a written zip', () => {
-  it('has mode 0755 for executable files, and unchanged bytes without executable files', async () => {
+  it('has mode 0755 for executable files, and the same bytes as in earlier releases without executable files', async () => {
     const plain = [skillMd, script, tool]
     expect(toDigest(writeZip(plain.map((file) => ({ ...file, executable: false }))))).toBe(toDigest(writeZip(plain)))
     expect(toDigest(writeZip(plain))).toBe('sha256:a9890eda933b97812b58dcb3f3f560dcda57806340d65857da2b9389b9ffdde3')
@@ -117,7 +117,7 @@ describe('the digest of a version', () => {
     expect(toContentDigest(marked!)).toBe(toContentDigest(plain!))
   })
 
-  it('has a line for each file that no other file has', () => {
+  it('is computed from lines that differ for every two different files', () => {
     expect(lines({ executable: true })).toContain(' 4+x bin/tool\n')
     const digest = toDigest('')
     const files = [
@@ -140,7 +140,7 @@ describe('the digest of a version', () => {
     },
   )
 
-  it('reports files with another mode than the list, and uses the mode of the list for files without a mode', () => {
+  it('does not match if a file has another mode than listed; a file without a mode takes the listed mode', () => {
     const listed = lines({ executable: true })
       .trimEnd()
       .split('\n')
@@ -161,7 +161,7 @@ describe('the digest of a version', () => {
   })
 })
 
-it('a file of a publish request names its mode only if `#!` does not say the same', () => {
+it('a file of a publish request states its mode only if the mode differs from what `#!` implies', () => {
   const sent = [script, tool].flatMap((file) =>
     [true, false, undefined].map((executable) => toPublishFile({ ...file, executable }).executable),
   )

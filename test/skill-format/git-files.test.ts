@@ -38,7 +38,7 @@ describe('a path in a git repository', () => {
     expect(fromPathInGit(toPathInGit(shorter))).toBe(shorter)
   })
 
-  it('may be as long as a path may be, if git does not read it', () => {
+  it('may have the full maximum length if git does not interpret the file', () => {
     const paths = [`.gitignore${'.skill'.repeat(40)}`, `.gitattributes/${'a'.repeat(240)}`]
     expect(checkPaths(paths.map((path) => ({ path })))).toEqual([])
   })

@@ -185,7 +185,7 @@ describe('a skill truncated to a token budget', () => {
     expect(truncated.map(({ section }) => section)).not.toContain('Options')
   })
 
-  it('keeps a priority section whose heading has commas, even if the commas split the name into several', () => {
+  it('keeps a priority section whose heading contains commas, although commas separate section names', () => {
     const filler = 'Some words that take room.\n\n'.repeat(40)
     const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
     for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
@@ -239,7 +239,7 @@ describe('a skill truncated to a token budget', () => {
 })
 
 describe('tokens', () => {
-  it('are never estimated lower than the count of another tokenizer', () => {
+  it('are never counted lower than by an independent tokenizer', () => {
     expect(countTokens(sample)).toBe(countIndependently(sample))
     fc.assert(
       fc.property(fc.oneof(anyDocument, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {

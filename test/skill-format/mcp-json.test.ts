@@ -44,7 +44,7 @@ describe('An mcp.json', () => {
     expect(findMcpProblems([{ path: 'SKILL.md', bytes: encode('text') }])).toEqual([])
   })
 
-  it('is only the file at the root, and no other spelling of its name', () => {
+  it('is recognised only at the root; a name such as MCP.json is reported', () => {
     expect(findMcpProblems(filesOf('text', 'examples/mcp.json'))).toEqual([])
     expect(findMcpProblems(filesOf('text', '.mcp.json'))).toEqual([])
     for (const path of ['MCP.json', 'mcp.JSON'])
@@ -274,12 +274,12 @@ describe('An mcp.json', () => {
     expect(warnOfFiles(files)).toMatchObject([{ code: 'mcp_without_schema' }])
   })
 
-  it('of Agent Plugins has no warning', () => {
+  it('in the format of Agent Plugins has no warning', () => {
     for (const text of [toText({}), '{"$schema":"https://agent-plugins.org/9"}', `# ${schema}`])
       expect(warnOfFiles(filesOf(text))).toEqual([])
   })
 
-  it('may not have names of servers that some client cannot use, nor very many', () => {
+  it('may not have server names that a client cannot use, nor more than 50 servers', () => {
     for (const name of ['', 'a b', '-a', 'a/b', 'a.b', 'ä', 'x'.repeat(33), '\u202Ea'])
       expect(serverProblem(local, name)).toContain('is not a name of a server')
     expect(problemOf(toText(manyOf(50, local)))).toBeUndefined()

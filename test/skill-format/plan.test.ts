@@ -57,7 +57,7 @@ describe('the plan of a listing of skills', () => {
     expect(plannedCost).toBeLessThanOrEqual(1000)
   })
 
-  it('cuts a description after a word, with an ellipsis, if no sentence ends early enough (abbreviations end none)', () => {
+  it('cuts a description after a word, with an ellipsis, if no sentence ends early enough; "e.g." ends no sentence', () => {
     expect(cut('word '.repeat(40))).toBe(`${'word '.repeat(15)}word…`)
     expect(cut(`${'word '.repeat(10)}e.g. ${'word '.repeat(40)}`)).toBe(
       `${'word '.repeat(10)}e.g. ${'word '.repeat(4)}word…`,

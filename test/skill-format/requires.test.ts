@@ -50,7 +50,7 @@ describe('the reader of the requirements of a skill', () => {
     expect(read(...lines).refusals).toEqual([])
   })
 
-  it('reads commands, MCP servers and environment variables, in the spellings of clients too', () => {
+  it('reads commands, MCP servers and environment variables, including the spelling of OpenClaw', () => {
     expect(
       read(
         'requires:',
@@ -102,13 +102,13 @@ describe('the reader of the requirements of a skill', () => {
     expect(refusals[0]!.message).toMatch(message)
   })
 
-  it('only warns about other spellings, which may mean something else', () => {
+  it('only warns about the key `dependencies`, which may mean something else', () => {
     const { requires, refusals, warnings } = read('dependencies: ["Node 20", "python>=>3"]')
     expect([requires, refusals]).toEqual([noRequires, []])
     expect(warnings).toHaveLength(2)
   })
 
-  it('never fails, whatever is written', () => {
+  it('never throws, whatever the value of the key', () => {
     for (const value of [
       '1',
       'true',

@@ -215,7 +215,7 @@ nix = "0.29"
     ])
   })
 
-  it('are found without the bytes of other files and of lock files', async () => {
+  it('are found without reading lock files and files of other kinds', async () => {
     const files = ['yarn.lock', 'SKILL.md', 'a.bin'].map(toUnreadable)
     expect(await readDeclaredPackages(files)).toEqual({
       packages: [],

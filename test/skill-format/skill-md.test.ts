@@ -336,7 +336,7 @@ describe('the fields of a registry', () => {
     ])
   })
 
-  it('are refused if one of their keys is repeated, and not if another key is', () => {
+  it('are refused if the key of a field is repeated, but not if any other key is repeated', () => {
     expect(readFields('name: a', 'description: d', 'name: a').refusals).toHaveLength(1)
     expect(
       readFields('name: a', 'description: d', 'x: 1', 'x: 2', 'metadata:', '  name: b', '  name: c'),
@@ -466,7 +466,7 @@ describe('the portability of a SKILL.md', () => {
     expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
   })
 
-  it('warns of fields that Claude Code lists together and cuts, which leaves a skill as portable as it was', () => {
+  it('has a warning if Claude Code would cut the fields description and when_to_use', () => {
     const described = `description: ${'a'.repeat(1000)}`
     const [whole, cut] = [536, 537].map((count) => doc('name: x', described, `when_to_use: ${'b'.repeat(count)}`))
     expect(codes(check(whole!).warnings)).toEqual(['key_not_standard'])
@@ -499,7 +499,7 @@ describe('the outline of a body', () => {
     expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
   })
 
-  it('is the same whether or not it shares the parsed blocks of the body with the contract', () => {
+  it('is the same whether it is computed alone or together with the contract', () => {
     const line = fc.constantFrom(
       '# T',
       '## Inputs',

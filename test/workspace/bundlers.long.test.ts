@@ -82,7 +82,7 @@ describe.each(Object.keys(bundlers))('a program bundled with %s', (name) => {
     await bundlers[name]!(folder)
   })
 
-  it('works without the files of the threads, and reports that once', async () => {
+  it('works without the files of worker threads, and reports the missing files once', async () => {
     expect(await start(join(folder, 'main.js'))).toEqual(
       toResult([expect.stringContaining('pass its URL as `threads`')]),
     )
@@ -92,7 +92,7 @@ describe.each(Object.keys(bundlers))('a program bundled with %s', (name) => {
     expect(await start(join(folder, 'main.js'), 'inline')).toEqual(toResult([]))
   })
 
-  it('uses a copy of the folder of threads', async () => {
+  it('starts worker threads from a copied folder', async () => {
     await cp(join(consumer, 'node_modules/@skillstead/core/dist/threads'), join(folder, 'copied'), { recursive: true })
     expect(await start(join(folder, 'main.js'), './copied/')).toEqual(toResult([]))
   })

@@ -12,7 +12,7 @@ import { makePlace } from '../support/places.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
-it('a clone of the repository runs its bundle only while no source has changed, and all starts share a bundle', async () => {
+it('all starts of a clone of the repository share one bundle, which is not used after a source has changed', async () => {
   const clone = join(await makeFolder(), 'a clone')
   await copyWorkspace(clone)
   await cp(join(root, 'packages/cli/clone'), join(clone, 'packages/cli/clone'), { recursive: true })

@@ -46,7 +46,7 @@ const send = (url: string, body: object, headers: Record<string, string> = {}) =
   })
 
 describe.skipIf(!hasNginx)(`the services of a Compose file${hasNginx ? '' : ': nginx is not installed here'}`, () => {
-  it('are healthy, and let the first user in, who publishes and signs in through nginx', async () => {
+  it('are healthy, and the first user can set up an account, publish and sign in through nginx', async () => {
     const { url, nodes, publicUrl } = await startServices()
     for (const node of nodes) {
       const health = () => skillstead(['health'], { env: { PORT: new URL(node.url).port } })

@@ -78,7 +78,7 @@ describe('examples/deploy', () => {
     expect(options['port']!.help).toContain(port!)
   })
 
-  it('has an image whose health check is a command, and that listens for other machines', async () => {
+  it('has an image that runs `skillstead health` as its health check and listens on all addresses', async () => {
     const [, check] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(containerfile)!
     expect(JSON.parse(check!)).toEqual(['skillstead', 'health'])
     await expect(loadCommand('health')).resolves.toBeDefined()

@@ -60,7 +60,7 @@ async function makePrograms(folder: string, cwd: string): Promise<string> {
 
 describe('the runnable code blocks of the documents', () => {
   it.each(documents.filter((document) => readBlocks(document).some(isRunnable)))(
-    'of %s print what it shows, one after the other, with a node that `start` runs',
+    'of %s print the shown output if they run in order with a node of `skillstead start`',
     async (document) => {
       const folder = await makeFolder()
       const cwd = join(folder, 'work')

@@ -76,7 +76,7 @@ describe.skipIf(!hasNginx)(
         expect([(await ask(path)).from, (await ask(path)).from], path).not.toContain('HIT')
     })
 
-    it('shows a new version, and no longer a deleted skill, when the feed has the change', async () => {
+    it('shows a new version and hides a deleted skill as soon as the feed reports the change', async () => {
       const { ask, api } = await startCache()
       expect((await ask(details)).body).toContain('"version":"1.0.0"')
       await api.publishSkill({
@@ -90,7 +90,7 @@ describe.skipIf(!hasNginx)(
       expect((await ask(details)).body).not.toContain('Reads PDF')
     })
 
-    it('stores other spellings of an address only briefly, and lets no other machine refresh', async () => {
+    it('caches other spellings of a URL only briefly, and lets only the local machine refresh the cache', async () => {
       const { ask, api } = await startCache()
       const others = [
         '/api/v1/skills/alice%2fpdf',

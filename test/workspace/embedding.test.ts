@@ -13,7 +13,7 @@ const started = shown.filter(({ name, output }) => output !== undefined && name 
 const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'compiled-examples') }
 
 describe('the page about embedding', () => {
-  it('shows every program of examples/embedding as it is', () => {
+  it('shows the exact code of every program of examples/embedding', () => {
     expect(Object.fromEntries(shown.map(({ name, code }) => [name, code]))).toEqual(
       Object.fromEntries(shown.map(({ name }) => [name, readExample(name)])),
     )

@@ -139,7 +139,7 @@ describe.skipIf(missing.length > 0)(
       expect(await readdir(data)).toContain('skillstead.db')
     })
 
-    it('names the folder that its user cannot write', async () => {
+    it('exits with an error that names the data folder if its user cannot write there', async () => {
       const data = await mkdtemp(join(scratch, 'data-'))
       expect(await runInImage('12345:12345', data, 'skillstead serve --data /data; echo $?')).toMatch(/\/data.*\n1\n$/s)
     })

@@ -112,14 +112,14 @@ const protocolOf = (path: string) => path.split(/[/.]/)[0]!
 const writePattern =
   /\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\(\s*'(\w+)|\b(?:addRow|removeRows|increment)\(\w+, '(\w+)|`(?:update|insert into|delete from) (\w+)/g
 
-describe('imports', () => {
-  it('are found in every package', () => {
+describe('the source code', () => {
+  it('has imports in every package', () => {
     expect(packages.toSorted()).toEqual(Object.keys(allowed).toSorted())
     expect(packages.filter((name) => !imports.some(({ from }) => from === name))).toEqual([])
     expect(filesWith(({ name }) => name === 'kysely')).toContain('core/src/storage/database.ts')
   })
 
-  it.each(packages)('of %s lead only to packages of lower layers', (name) => {
+  it.each(packages)('of %s imports only packages of lower layers', (name) => {
     const rules = allowed[name]
     expect(rules, 'a package has its rules').toBeDefined()
     const taken = imports.filter(({ from, name: to }) => from === name && to.startsWith('@skillstead/'))
@@ -127,19 +127,19 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  it('never lead into another package by a relative path', () => {
+  it('never imports from another package by a relative path', () => {
     const outside = imports.filter(({ file, from, specifier }) => {
       return specifier.startsWith('.') && !join(file, '..', specifier).startsWith(`${from}/src/`)
     })
     expect(outside).toEqual([])
   })
 
-  it.each(packages)('of %s form no cycle between folders, type imports included', (name) => {
+  it.each(packages)('of %s has no import cycle between folders, type imports included', (name) => {
     expect(listWithin(name).length).toBeGreaterThan(0)
     expect(findFolderCycles(listWithin(name))).toEqual([])
   })
 
-  it('between the folders of core lead only to lower folders', () => {
+  it('of each folder of core imports only from lower folders', () => {
     const folders = readdirSync(join(root, 'core/src'), { withFileTypes: true })
     const names = folders.map((entry) => entry.name)
     expect(names.toSorted()).toEqual([...rooms, ...rootFiles].toSorted())
@@ -150,11 +150,11 @@ describe('imports', () => {
     expect(upward).toEqual([])
   })
 
-  it.each(packages)('of %s form no cycle between files, type imports included', (name) => {
+  it.each(packages)('of %s has no import cycle between files, type imports included', (name) => {
     expect(findFileCycles(listWithin(name))).toEqual([])
   })
 
-  it('stand in folders that have 3 to 30 files each', () => {
+  it('is in folders that have 3 to 30 files each', () => {
     const files = globSync('*/src/**/*.{ts,tsx}', { cwd: root })
     const sizes = [...Map.groupBy(files, dirname)].map(([folder, all]) => [folder, all.length] as const)
     expect(sizes.length).toBeGreaterThan(50)
@@ -164,7 +164,7 @@ describe('imports', () => {
     expect(leaves.filter(([, size]) => size < 3)).toEqual([])
   })
 
-  it.each(['protocol', 'client'])('of %s contain no Node modules, because browsers run it', (name) => {
+  it.each(['protocol', 'client'])('of %s imports no Node modules, because browsers run the package', (name) => {
     expect(imports.filter((found) => found.from === name && isBuiltin(found))).toEqual([])
     const globals = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
@@ -172,13 +172,13 @@ describe('imports', () => {
     expect(globals).toEqual([])
   })
 
-  it('of h3, listhen and srvx are only in the server', () => {
+  it('imports h3, listhen and srvx only in the server', () => {
     const files = filesWith(({ name }) => ['h3', 'listhen', 'srvx'].includes(name))
     expect(files.length).toBeGreaterThan(0)
     expect(files.filter((file) => !file.startsWith('server/src/'))).toEqual([])
   })
 
-  it('of gateways never lead from one protocol to another, or to the database', () => {
+  it('of the gateway for one protocol imports neither other gateways nor the database', () => {
     const protocols = new Set<string>(gatewayNames)
     const leading = listWithin('gateways').filter(([from, to]) => {
       return protocols.has(protocolOf(to)) && protocolOf(from) !== protocolOf(to) && from !== 'index.ts'
@@ -187,13 +187,13 @@ describe('imports', () => {
     expect(imports.filter(({ from, name }) => from === 'gateways' && ['kysely', 'h3'].includes(name))).toEqual([])
   })
 
-  it('of better-sqlite3 and pg are only in core/src/storage', () => {
+  it('imports better-sqlite3 and pg only in core/src/storage', () => {
     const files = filesWith(({ name }) => name === 'better-sqlite3' || name === 'pg')
     expect(files.filter((file) => !file.startsWith('core/src/storage/'))).toEqual([])
     expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite/sqlite.ts']))
   })
 
-  it('of mirror write only the tables of the mirror', () => {
+  it('of mirror writes only the tables of the mirror', () => {
     const folder = join(root, 'mirror/src')
     const own = /const tables[^=]*= \{([^]*?)\n\}/.exec(
       readFileSync(join(folder, 'tables/table-rules.ts'), 'utf8'),
@@ -213,7 +213,7 @@ describe('imports', () => {
     expect(others).toEqual([])
   })
 
-  it('of core and maintenance write each database table in only one folder', () => {
+  it('of core and maintenance writes each database table in only one folder', () => {
     // Migrations create tables, and a restore or an import moves whole databases.
     const files = [...listFiles('core'), ...listFiles('maintenance')].filter(
       (path) => !/^(?:core\/src\/storage\/migrations|maintenance\/src\/transfer)\//.test(path),
@@ -232,12 +232,12 @@ describe('imports', () => {
     expect(shared.filter((row) => row.length > 2)).toEqual([])
   })
 
-  it('of minisearch are in only one file of the registry and one file of the documentation', () => {
+  it('imports minisearch in only one file of the registry and one file of the dashboard', () => {
     const folders = filesWith(({ name }) => name === 'minisearch').map((path) => path.split('/')[0])
     expect(folders.toSorted()).toEqual(['core', 'dashboard'])
   })
 
-  it('name declared dependencies of the package', () => {
+  it('of a package imports only declared dependencies', () => {
     const missing = packages.flatMap((name) => {
       const manifest = JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')) as {
         dependencies?: Record<string, string>

@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(await countInstalls()).toBe(3)
   })
 
-  it('notices changes after an install while the clock was ahead', async () => {
+  it('notices a changed lockfile even if the clock was ahead during the last install', async () => {
     const { folder, run, countInstalls } = await makeClone()
     const stamp = join(folder, 'node_modules/.skillstead-installed')
     await run(['--version'])
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(await stuck.countInstalls()).toBe(2)
   })
 
-  it('checks packages against the Node that they run on, also if the machine has another one', async () => {
+  it('checks packages against the Node version that the project pins, not the Node of the machine', async () => {
     const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       devDependencies: { node: string }
     }
@@ -141,7 +141,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(settings.split('\n')).toContain(`nodeVersion: ${devDependencies.node}`)
   })
 
-  it('reports a download that stalls with advice, and exits when npm gives it up', { timeout: 120_000 }, async () => {
+  it('gives advice while a download stalls, and exits when npm gives up', { timeout: 120_000 }, async () => {
     const registry = createServer(() => undefined).listen(0, '127.0.0.1')
     await once(registry, 'listening')
     onTestFinished(() => {
@@ -192,14 +192,14 @@ it('a clone is built again after each change of a source, even if the clock was 
   expect(after).not.toBe(before)
 })
 
-it('scripts that install Node also run on it: a shell caches the path of the previous `node`', async () => {
+it('scripts that install Node do not call `node` afterwards, because the shell caches its old path', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
   const after = Object.values(scripts).filter((script: string) => script.includes('install-serving.js &&'))
   expect(after.length).toBeGreaterThan(0)
   expect(after.filter((script: string) => / && node /.test(script))).toEqual([])
 })
 
-it('starts of a clone keep the young generation from shrinking to a size at which nodes are slower', async () => {
+it('starts of a clone keep the young generation of V8 from shrinking, which would slow down nodes', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
   const starts = [await readFile(join(root, 'skillstead'), 'utf8'), ...Object.values(scripts)]
     .flatMap((text: string) => text.split('\n'))

@@ -192,7 +192,7 @@ describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this mac
   })
 
   it.each(['@skillstead/core', '@skillstead/core/internal'])(
-    'an import of %s throws the same sentence',
+    'an import of %s throws an error that states the required version',
     async (entry) => {
       const program = `await import('${entry}').catch((error) => console.log(error.message))`
       const { stdout } = await run(old!.path, ['--input-type=module', '--eval', program], { cwd: consumer })
@@ -265,7 +265,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
     expect(await compile(process.execPath, 'nodenext', ['--skipLibCheck', 'false'])).toBe('')
   })
 
-  it.each(['protocol', 'client', 'core'])('a program that imports %s checks its declarations fast', async (name) => {
+  it.each(['protocol', 'client', 'core'])('add few types to check to a program that imports %s', async (name) => {
     const imported = await countTypes(
       `imports-${name}`,
       `import * as all from '@skillstead/${name}'\nconsole.log(all)\n`,

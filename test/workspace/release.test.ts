@@ -34,7 +34,7 @@ describe('the notes of a release', () => {
     expect(takeNotes(changelog, version)).toBe(notes)
   })
 
-  it.each(['0.2.1', '0.2', '1.0.0', 'Third', ''])('are missing for %j, which is an error', (version) => {
+  it.each(['0.2.1', '0.2', '1.0.0', 'Third', ''])('cause an error for %j without a changelog heading', (version) => {
     expect(() => takeNotes(changelog, version)).toThrow(`Add the heading '## ${version}' with its changes.`)
   })
 
@@ -55,7 +55,7 @@ it('each platform of the database library has an executable file or a reason why
   expect(known.map((name) => `./${name}`).toSorted()).toEqual(all.toSorted())
 })
 
-it('a platform without Node is refused', async () => {
+it('an executable file for a platform without Node.js is refused', async () => {
   await expect(takeNodeOf('linux-vax', '/none')).rejects.toThrow(
     'There is no Node.js for linux-vax, only for linux-x64',
   )
