@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { skillstead } from '../support/cli-harness.ts'
@@ -237,13 +237,15 @@ describe('skillstead eval', () => {
     expect(note).toMatch(/^- (`{4}) 2 runs of the agent failed.*@octocat \\¦ ``` <img> \1$/)
   })
 
-  it('stores its journal and transcripts in a folder next to the skill; the report omits the standard error of agents', async () => {
+  it('stores journal and transcripts for the user alone, next to the skill; the report omits the standard error of agents', async () => {
     const skill = await makeEvalSkill([exactCase])
     const agent = await skill.program('agent', '#!/bin/sh\ncat\necho private >&2\n')
     const { folder, runs } = await skill.report(['--agent', agent, '--runs', '1'])
     expect(folder.startsWith(`${skill.folder}-workspace/`)).toBe(true)
     expect(await readdir(folder)).toEqual(['journal.ndjson', 'report.json', 'transcripts', 'transcripts.sha256'])
     const transcript = JSON.parse(readFileSync(join(folder, 'transcripts/1-with-1.json'), 'utf8')) as object
+    const modes = await Promise.all(['', 'journal.ndjson', 'transcripts/1-with-1.json'].map((path) => stat(join(folder, path))))
+    expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600, 0o600])
     expect(transcript).toMatchObject({
       case: 'asked',
       arm: 'with',

@@ -34,7 +34,7 @@ describeApi('backups', (open, { dialect }) => {
     let folder: string
     beforeAll(() => void (folder = join(dirname((test.location as { path: string }).path), 'backups')))
 
-    it('are made next to the file while users write, and contain no half-written data', async () => {
+    it('are made next to the file while users write, readable by their user alone, and without half-written data', async () => {
       expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder, schedule: null })
       const copying = test.admin.api.createBackup()
       for (let i = 0; i < 20; i++) await test.admin.api.publishSkill({ skillMd: skillMd(`meanwhile-${i}`) })
