@@ -221,7 +221,7 @@ it('`install` reports each usage error with advice on how to correct it', async 
     [['install', 'Nothing!'], "'Nothing!' is not a skill or pack"],
     [['install', 'pdf', '--agent', 'unknown-agent'], "'unknown-agent' is not a known agent. Use one of universal"],
     [['install', 'pack:'], "'pack:' is not a skill or pack"],
-    [outside, 'is outside of this folder'],
+    [outside, 'so the skills.lock there cannot name it'],
     ...['a:b', 'a\\b', 'a\nb', '.git/skills', 'con'].map(
       (dir) =>
         [['install', 'pdf', '--dir', dir, '--url', 'http://127.0.0.1:1'], 'cannot be a folder of skills'] as const,

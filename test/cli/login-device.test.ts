@@ -65,7 +65,7 @@ describe('skillstead login at a terminal', { timeout: 120_000 }, () => {
     ['the user denies it', [{ error: 'authorization_pending' }, { error: 'access_denied' }], 'was denied'],
     ['the code expires', [{ error: 'expired_token' }], 'expired_token'],
     ['the node refuses', [{ error: 'not_found', error_description: 'No\u001b[2J such page' }], 'such page'],
-    ['the node sends no key', [{ access_token: 7 }], 'The sign-in ended'],
+    ['the node sends no key', [{ access_token: 7 }], 'The sign-in failed'],
   ])('saves nothing if %s', async (_, answers, text) => {
     const begun = {
       device_code: 'x'.repeat(43),

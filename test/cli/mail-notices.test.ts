@@ -160,7 +160,7 @@ describe('e-mail notices', () => {
     await expect.poll(async () => (await jobs()).map(({ attempts }) => attempts), waiting).toEqual([1])
     const [job] = await jobs()
     expect(job).toMatchObject({ state: 'pending' })
-    expect(job!.attempt_log).toContain('The e-mail was not accepted (EAUTH 535).')
+    expect(job!.attempt_log).toContain('The e-mail could not be sent (EAUTH 535). Check')
     expect(JSON.stringify([job, await localApi(registry, systemCaller).listOutbox({})])).not.toMatch(
       /wr0ng-word|rae@example\.com/,
     )

@@ -37,7 +37,7 @@ describe('skillstead mirror outbox', () => {
     expect((await localApi(registry).getSkill({ name: 'alice/pdf' })).stars).toBe(1)
     expect(await json('unlink', 'main', '--user', 'anna')).toEqual({ user: 'anna', upstream: 'main' })
     const settled = await run('outbox', 'drop', writes[0]!.id)
-    expect(settled).toMatchObject({ code: 1, stderr: 'This write is already delivered.\n' })
+    expect(settled).toMatchObject({ code: 1, stderr: 'This write is already delivered, which is final.\n' })
   })
 
   it('exits with 1 if a write could not be sent, and explains how to resolve a conflict', async () => {

@@ -348,11 +348,11 @@ describe('publishing a plugin', () => {
       const published = await call(['publish', file])
       expect([published.code, published.stderr]).toEqual([
         2,
-        `${file} is an archive of another kind. Use .zip, .tar.gz or .tgz.\n`,
+        `${file} is an archive of an unsupported kind. Use .zip, .tar.gz or .tgz.\n`,
       ])
       await read(['publish', await makePlugin({ 'SKILL.md': toSkillMd('checked') })])
       const verified = await call(['verify', 'alice/checked', '--content', file])
-      expect([verified.code, verified.stderr]).toEqual([2, `${file} is an archive of another kind. Use .zip.\n`])
+      expect([verified.code, verified.stderr]).toEqual([2, `${file} is an archive of an unsupported kind. Use .zip.\n`])
     },
   )
 
@@ -540,7 +540,7 @@ describe('writing a pack as a plugin', () => {
     const folder = await makeFolder()
     const path = join(folder, name)
     const { code, stderr } = await call(['pack', 'show', 'written', '--plugin', path])
-    expect([code, stderr]).toEqual([2, `${path} is an archive of another kind. Use .zip.\n`])
+    expect([code, stderr]).toEqual([2, `${path} is an archive of an unsupported kind. Use .zip.\n`])
     expect(readdirSync(folder)).toEqual([])
   })
 

@@ -325,7 +325,9 @@ describeDatabases('a delivery', (open) => {
       await expect.poll(() => row.execute()).toEqual([{ state: 'failed' }])
       await database.writer.write((trx) => trx.schema.alterTable('webhooks_away').renameTo('webhooks').execute())
       const { attempts } = await newestOf(user, id)
-      expect(attempts.map(({ error }) => error)).toEqual(['The registry could not prepare the delivery.'])
+      expect(attempts.map(({ error }) => error)).toEqual([
+        'The registry could not prepare the delivery because of an internal error.',
+      ])
       expect(received).toEqual([])
     })
 

@@ -18,7 +18,7 @@ describeBrowser('the page on which a program is signed in', () => {
     const page = await openSignedIn('/device', { expectedStatuses: [400] })
     await page.getByLabel('Code').fill('BBBB-BBBB')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('No program waits with this code.')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('No sign-in with this code is pending.')
     const { user_code } = await requestCode(node.url)
     await page.getByLabel('Code').fill(user_code.toLowerCase())
     await page.getByRole('button', { name: 'Continue' }).click()

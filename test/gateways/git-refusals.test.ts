@@ -56,7 +56,7 @@ describe('a malformed request', () => {
       [
         0,
         toPackets(`want ${HEAD} object-format=sha256`, '0000', 'done'),
-        'This repository has the object format sha1.',
+        'This repository has the object format sha1. Request that one.',
       ],
       [0, toPackets(`want ${unknownId}`, '0000', 'done'), `upload-pack: not our ref ${unknownId}`],
       [2, toPackets('command=push', '0000'), 'The command "push" is not supported.'],

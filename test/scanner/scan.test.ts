@@ -577,7 +577,7 @@ describe('bytes', () => {
     const bomb = gzipSync(Buffer.alloc(1024 * 1024))
     const many = Array.from({ length: 40 }, (_, i) => ({ path: `${i}.gz`, bytes: bomb }))
     const report = scanFiles([{ path: 'a.zip', bytes: writeZip(many) }], 0)
-    expect(report.cut[0]!.reason).toContain('contain too much')
+    expect(report.cut[0]!.reason).toContain('contain too many files or bytes')
     expect(report.verdict).toBe('caution')
   })
 

@@ -17,7 +17,8 @@ export function bundleRequired(): Plugin {
     transform(code, id) {
       const module = modules.find((path) => id.endsWith(path))
       if (module === undefined) return null
-      if (!code.includes(ownRequire)) throw new Error(`${module} no longer contains the line: ${ownRequire}`)
+      if (!code.includes(ownRequire))
+        throw new Error(`${module} no longer contains the line: ${ownRequire}. Adapt bundle-required.ts to it.`)
       return code.replace(ownRequire, '')
     },
   }

@@ -79,7 +79,7 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
     if (plain.length === 0) {
       throw new RegistryError(
         'not_found',
-        'As plugins these skills would bring hooks or servers. Install them as skills.',
+        'All skills here contain files, such as hooks, that a plugin would run. Install them as skills, not plugins.',
       )
     }
     return plain.map(({ offer, artifact }) => {

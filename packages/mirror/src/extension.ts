@@ -35,5 +35,7 @@ export const mirrorExtension: ExtensionDefinition = {
 /** Throws a TypeError for a registry that was opened without the extension. */
 export function requireExtension({ extensions }: Pick<OperatorContext, 'extensions'>): void {
   if (extensions.some(({ name }) => name === mirrorExtension.name)) return
-  throw new TypeError('Open the registry with `extensions: [mirrorExtension]` of @skillstead/mirror.')
+  throw new TypeError(
+    'The registry has no mirror. Open the registry with `extensions: [mirrorExtension]` of @skillstead/mirror.',
+  )
 }

@@ -56,12 +56,13 @@ console.log(`Wrote ${names.length + 1} files to dist/release.`)
 async function checkPublication(tarball: string): Promise<void> {
   const { stderr } = await run('npm', ['publish', '--dry-run', '--provenance', '--access', 'public', tarball])
   const corrected = /^npm warn publish (?:npm auto-corrected|errors corrected).*$/m.exec(stderr)
-  if (corrected) throw new Error(`${basename(tarball)}: ${corrected[0]}`)
+  if (corrected) throw new Error(`npm would change ${basename(tarball)}. Fix its package.json: ${corrected[0]}`)
 }
 
 async function checkExecutable(file: string): Promise<void> {
   const { stdout } = await run(file, ['--version'])
-  if (stdout !== `${version}\n`) throw new Error(`${basename(file)} printed '${stdout}' as its version.`)
+  if (stdout !== `${version}\n`)
+    throw new Error(`${basename(file)} printed '${stdout}' as its version, not ${version}. Build it again.`)
 }
 
 async function hashFile(file: string): Promise<string> {

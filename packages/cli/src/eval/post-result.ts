@@ -90,7 +90,9 @@ export async function postResult(
 ): Promise<void> {
   const { withSkill, withoutSkill, isSpoilt, runs, cases, skill, runner, model, ranAt } = report
   if (withSkill.runs === 0)
-    throw new Error('The result was not posted: no case has a counted run with the skill and one without it.')
+    throw new Error(
+      'The result was not posted: no case has judged runs both with the skill and without it. Fix the cause that the report states.',
+    )
   if (withSkill.broken + withoutSkill.broken > spoiltShareMax * runs.length)
     throw new Error(
       'The result was not posted: more than 5 % of the runs of the agent failed. Run the same command again to repeat them.',

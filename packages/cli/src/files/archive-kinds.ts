@@ -8,6 +8,6 @@ const archive = /\.(?:zip|skill|tar|tgz|tbz2?|txz|tzst|gz|bz2|xz|zst|7z|rar)$/i
 export function refuseOtherArchives(path: string, endings: readonly string[]): void {
   if (!archive.test(path) || endings.some((ending) => path.toLowerCase().endsWith(ending))) return
   throw new UsageError(
-    `${path} is an archive of another kind. Use ${endings.join(', ').replace(/, (?=[^ ]+$)/, ' or ')}.`,
+    `${path} is an archive of an unsupported kind. Use ${endings.join(', ').replace(/, (?=[^ ]+$)/, ' or ')}.`,
   )
 }

@@ -101,7 +101,8 @@ function toRelative({ root, isGlobal }: Place, path: string): string {
   if (isInsideFolder(path, root)) return relative(root, path).split(sep).join('/')
   if (isGlobal) return path.split(sep).join('/')
   throw new UsageError(
-    `${path} is outside of this folder, so its lock cannot name it. Run this command there, or use --global.`,
+    `${path} is outside of ${root}, so the skills.lock there cannot name it. ` +
+      'Run this command in a folder that contains it, or use --global.',
   )
 }
 

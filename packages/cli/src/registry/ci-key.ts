@@ -20,7 +20,7 @@ export async function withCiKey(io: Pick<Io, 'env' | 'stderr'>, node: Node, owne
   if (token === undefined) return node
   if (owner === null)
     throw new UsageError(
-      'Say whose skills this CI job publishes: pass --organisation NAME, or --owner NAME for a user.',
+      'The owner of the skills that this CI job publishes is missing. Pass --organisation NAME, or --owner NAME for a user.',
     )
   const apiKey = await exchange(address, token, owner)
   io.stderr.write('Publishing with the identity of this CI job.\n')

@@ -36,8 +36,9 @@ export async function loginByDevice(
     if (typeof answer.access_token === 'string') return answer.access_token
     // Each `slow_down` adds five seconds, unless the node names an interval (RFC 8628, section 3.5).
     if (answer.error === 'slow_down') seconds = Math.max(seconds + 5, toSeconds(answer.interval, 0))
-    else if (answer.error === 'access_denied') throw new Error('The sign-in was denied on the page of the node.')
-    else if (answer.error !== 'authorization_pending') throw new Error(`The sign-in ended: ${toReason(answer)}`)
+    else if (answer.error === 'access_denied')
+      throw new Error('The sign-in was denied in the dashboard of the node. To try again, run `skillstead login`.')
+    else if (answer.error !== 'authorization_pending') throw new Error(`The sign-in failed: ${toReason(answer)}`)
   }
   throw new Error('The code expired. Run `skillstead login` again.')
 }

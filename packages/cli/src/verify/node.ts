@@ -24,7 +24,8 @@ export async function withNode<T>(
 /** The verifier keys that a node publishes, the current one first. */
 export async function readNodeKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
-  if (keys.length === 0) throw new Error('The node publishes no key.')
+  if (keys.length === 0)
+    throw new Error('The node publishes no public key, so its records cannot be verified. Check its URL.')
   return keys
 }
 

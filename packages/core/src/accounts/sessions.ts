@@ -36,7 +36,7 @@ export const createSession: Operation<'createSession', AccountsContext> = async 
   if (!context.localSignIn)
     throw new RegistryError(
       'forbidden',
-      'API keys open no sessions on this node. Choose the sign-in of your identity provider.',
+      'This node does not accept API keys for the sign-in to its dashboard. Sign in with the identity provider.',
     )
   const now = context.clock.now()
   const { token, expiresAt } = await context.database.writer.write(async (trx) => {

@@ -224,7 +224,7 @@ async function withPendingSignIn<T>(
   // Thrown after the transaction: an error within it would undo the count of the guess.
   throw new RegistryError(
     'invalid_request',
-    'No program waits with this code. Codes are valid for 10 minutes. Check the code, or start the sign-in again.',
+    'No sign-in with this code is pending. Codes are valid for 10 minutes. Check the code, or start the sign-in again.',
   )
 }
 

@@ -170,7 +170,7 @@ export const decideVerification: Operation<'decideVerification', AccountsContext
       .select('users.username')
       .where('verifications.id', '=', id)
       .executeTakeFirst()
-    if (!found) throw new RegistryError('not_found', 'There is no such verification.')
+    if (!found) throw new RegistryError('not_found', 'There is no verification with this id.')
     const { username, ...row } = found
     if (!decisions[row.method][row.status].includes(status)) throw refuseDecision(row, status)
     const settled = await settleVerification(context, trx, row, { status, note, at })

@@ -245,7 +245,7 @@ async function putReview(
 
 function toReviewRefusal(row: QuarantineItemRow, userId: string): RegistryError {
   if (row.reason === 'policy')
-    return new RegistryError('conflict', 'This version waits for an administrator of the node.')
+    return new RegistryError('conflict', 'An administrator of the node must release this version before its review.')
   return new RegistryError(
     'forbidden',
     row.publisher_id === userId

@@ -83,7 +83,7 @@ export const endRecall: Operation<'endRecall', GovernanceContext> = async (conte
       throw new RegistryError(
         'conflict',
         `This recall came from ${before.origin_upstream ?? 'an upstream'}, and only its owner there can end it. ` +
-          'This node follows at its next sync.',
+          'This node then ends it too, at its next sync.',
       )
     if (now.byAdministrator && !isAdministrator(caller))
       throw new RegistryError(

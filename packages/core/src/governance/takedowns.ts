@@ -382,7 +382,8 @@ async function restoreExpiredCase(context: CatalogueContext, caseId: string): Pr
     if (row?.status !== 'counter_noticed') return
     // The job runs too early, because of another node's clock or because this clock was set back. Throw, so that it is
     // retried.
-    if (context.clock.now() < row.counter_notice_until!) throw new Error('The deadline of this case has not expired.')
+    if (context.clock.now() < row.counter_notice_until!)
+      throw new Error('The deadline of this case has not expired yet by the clock of this node. The job is retried.')
     await moveCase(context, trx, row, { to: 'restored', by: 'time', caller: guest })
   })
 }

@@ -122,7 +122,7 @@ export class ConnectionPool {
     let interims = 0
     const onInfo = () => {
       interims += 1
-      if (interims > interimMax) throw new Error('Too many interim responses.')
+      if (interims > interimMax) throw new Error(`The server sent over ${interimMax} interim responses (1xx).`)
     }
     const options = { ...request, origin: url.origin, path: url.pathname + url.search, onInfo }
     const send = () => {

@@ -105,7 +105,8 @@ export class SecondStage {
     try {
       const found = await Promise.race([reranker.compare(query, texts, stop.signal), timer.promise])
       if (found === 'late') return this.#fail('late', new Error(`The reranker took more than ${timeoutMs} ms.`))
-      if (found.length !== texts.length) throw new Error('The reranker returned the wrong number of similarities.')
+      if (found.length !== texts.length)
+        throw new Error(`The reranker returned ${found.length} similarities for ${texts.length} texts.`)
       this.#failures = 0
       this.counts.ordered++
       return found

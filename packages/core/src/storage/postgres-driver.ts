@@ -69,7 +69,7 @@ class PostgresPoolDriver implements Driver {
 
 function requireOwnConnection(connection: DatabaseConnection): PostgresConnection {
   if (connection instanceof PostgresConnection) return connection
-  throw new TypeError('The connection is not of this driver.')
+  throw new TypeError('This driver did not open the connection. Pass one that its `acquireConnection` returned.')
 }
 
 /**

@@ -84,7 +84,7 @@ const undone = new WeakSet<WriteTransaction>()
 
 /** Rolls the current write of a transaction back when it ends. The write resolves to its result, as a dry run does. */
 export function undo(trx: WriteTransaction): void {
-  if (!lastWork.has(trx)) throw new TypeError('Only a write of a Writer can be undone.')
+  if (!lastWork.has(trx)) throw new TypeError('Only a transaction that a Writer began can be undone.')
   undone.add(trx)
 }
 

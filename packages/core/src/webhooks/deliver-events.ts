@@ -79,7 +79,7 @@ function refuseDelivery(why: string): AttemptError {
 
 /** The owner of a webhook sees why an attempt failed; internal errors must not be shown. */
 function hideInternalError(cause: unknown): never {
-  throw new AttemptError('The registry could not prepare the delivery.', { cause })
+  throw new AttemptError('The registry could not prepare the delivery because of an internal error.', { cause })
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */

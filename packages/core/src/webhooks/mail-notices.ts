@@ -76,7 +76,9 @@ export function handleMailNotices(context: MailContext, mailer: Mailer): void {
       const to = await findAddress(context, userId, notice)
       if (to === undefined) return
       await limiter.consume(userId).catch(() => {
-        throw new AttemptError(`The user got ${perUserAndHour} e-mails within an hour.`, { isFinal: true })
+        throw new AttemptError(`Not sent: the user already got ${perUserAndHour} e-mails, the maximum per hour.`, {
+          isFinal: true,
+        })
       })
       await sendMessage(mailer, { to, ...toText(notice, mailer.publicUrl) })
     },
@@ -131,6 +133,8 @@ async function sendMessage(mailer: Mailer, message: MailMessage): Promise<void> 
     // Omit the text of the error: administrators see it in the outbox, and it may have credentials or the address.
     const { code, responseCode } = toFields(error)
     const known = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number')
-    throw new AttemptError(`The e-mail was not accepted${known.length > 0 ? ` (${known.join(' ')})` : ''}.`)
+    throw new AttemptError(
+      `The e-mail could not be sent${known.length > 0 ? ` (${known.join(' ')})` : ''}. Check the mail server.`,
+    )
   }
 }

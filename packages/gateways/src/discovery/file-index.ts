@@ -38,7 +38,10 @@ export function readFileIndex(context: CatalogueContext, scope: DiscoveryScope, 
       }
     }
     if (skills.length > 0) return { skills }
-    throw new RegistryError('not_found', 'The skills at this address have files that this kind of index cannot list.')
+    throw new RegistryError(
+      'not_found',
+      'The skills at this address have file names with `..` or too many files, which this index cannot list.',
+    )
   })
 }
 

@@ -190,7 +190,7 @@ function toPacketLine(packet: Packet): string {
 function refuseFormat(capabilities: ReadonlySet<string>): void {
   for (const capability of capabilities) {
     if (capability.startsWith('object-format=') && capability !== 'object-format=sha1') {
-      throw new GitError('This repository has the object format sha1.')
+      throw new GitError('This repository has the object format sha1. Request that one.')
     }
   }
 }

@@ -70,6 +70,7 @@ const placeholderBytes = 24
 
 function replacePlaceholder(body: Uint8Array, placeholder: string, json: Buffer): Uint8Array {
   const at = Buffer.from(body.buffer, body.byteOffset, body.byteLength).indexOf(placeholder)
-  if (at === -1) throw new Error('The library for MCP changed the text that stands for a file.')
+  if (at === -1)
+    throw new Error('The MCP library changed the placeholder of a file, so the file cannot be sent. Report this bug.')
   return Buffer.concat([body.subarray(0, at), json, body.subarray(at + placeholder.length)])
 }

@@ -126,7 +126,8 @@ async function findOciRepository(host: GatewayHost, call: GatewayCall, params: P
   const { owner = '', skill: name = '' } = params
   const fullName = `${owner}/${name}`
   try {
-    if (!isUsername(owner) || !isSkillName(name)) throw new RegistryError('not_found', 'This is no name of a skill.')
+    if (!isUsername(owner) || !isSkillName(name))
+      throw new RegistryError('not_found', 'This is not the name of a skill. Use the form OWNER/SKILL.')
     return { fullName, skill: await apiOf(host, call, { counts: false }).getSkill({ name: fullName }) }
   } catch (error) {
     if (!isRegistryError(error, 'not_found')) throw error

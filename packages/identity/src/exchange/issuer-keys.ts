@@ -56,7 +56,10 @@ export class IssuerKeys {
     const { issuer: described, jwks_uri: keysUri } = toFields(metadata)
     // Without this check, one issuer could provide the keys for tokens of another issuer.
     if (described !== issuer)
-      throw new RegistryError('forbidden', `${address} describes another issuer than ${issuer}.`)
+      throw new RegistryError(
+        'forbidden',
+        `${address} describes another issuer than ${issuer}, that of the token. Ask its operator.`,
+      )
     const keys = URL.parse(String(keysUri))
     if (!keys || (keys.protocol !== 'https:' && new URL(issuer).protocol === 'https:'))
       throw new RegistryError('forbidden', `${address} has no https URL of the keys in jwks_uri.`)
@@ -87,8 +90,8 @@ export class IssuerKeys {
       return await this.#context.outgoing.get(address, { bytesMax })
     } catch (error) {
       if (!isRegistryError(error, 'invalid_request')) throw error
-      const advice = 'Its operator can allow the network of the issuer with --allow-networks.'
-      throw new RegistryError('forbidden', `This node may not ask ${address}: ${error.message} ${advice}`)
+      const advice = 'The operator of the node can allow the network of the issuer with --allow-networks.'
+      throw new RegistryError('forbidden', `This node may not send requests to ${address}: ${error.message} ${advice}`)
     }
   }
 }

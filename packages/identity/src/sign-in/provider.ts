@@ -99,7 +99,8 @@ export class Provider {
     try {
       const tokens = await oidc.refreshTokenGrant(config, refreshToken)
       const claims = tokens.claims()
-      if (claims && claims.sub !== subject) throw new AccountEnded('The provider confirmed another account.')
+      if (claims && claims.sub !== subject)
+        throw new AccountEnded('The provider returned another account than the one that signed in. Sign in again.')
       const all = claims && (await this.#complete(config, claims, tokens.access_token))
       return { identity: all && this.#toIdentity(subject, all), refreshToken: tokens.refresh_token }
     } catch (error) {

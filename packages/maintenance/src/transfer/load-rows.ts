@@ -71,7 +71,7 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
   await batch.flush()
   const { digest, file } = sums.toFooter([...loading.columns.keys()])
   if (digest === footer.digest && file === footer.file) return footer
-  throw new Error('The export is damaged: its rows do not match its last line. Nothing was imported.')
+  throw new Error('The export is damaged: its rows do not match the checksums in its last line. Nothing was imported.')
 }
 
 /**

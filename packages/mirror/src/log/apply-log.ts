@@ -131,7 +131,10 @@ function inspectEntries(
 async function readStagedEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
   const query = selectUpstreamEntries(parts.context.database.read, upstream.name, { after, until })
   const rows = await query.select('entry').limit(batchMax).execute()
-  if (rows.length === 0) throw new Error(`Entry ${after + 1} is missing from the stored log of ${upstream.name}.`)
+  if (rows.length === 0)
+    throw new Error(
+      `The stored log of ${upstream.name} is damaged: entry ${after + 1} is missing. Run \`skillstead doctor\`.`,
+    )
   return rows.map(({ entry }) => parseEntry(entry))
 }
 

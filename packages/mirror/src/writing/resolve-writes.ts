@@ -141,7 +141,7 @@ async function resolveWrite(
   return context.database.writer.write(async (trx) => {
     const write = await getWrite(trx, id)
     if (write.state === 'delivered' || write.state === 'dropped') {
-      throw new RegistryError('conflict', `This write is already ${write.state}.`)
+      throw new RegistryError('conflict', `This write is already ${write.state}, which is final.`)
     }
     await change(trx, write)
     const { location } = await getUpstream(trx, write.upstream)

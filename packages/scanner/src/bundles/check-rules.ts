@@ -20,8 +20,8 @@ export async function checkRules(document: RulesDocument): Promise<void> {
   const searched = new Set<string>()
   for (const data of [...(document.facts ?? []), ...document.rules]) {
     await checkRule(data, () => {
-      if (builtInIds.has(data.id)) throw new TypeError('A built-in rule has this id.')
-      if (ids.has(data.id)) throw new TypeError('Another rule of the bundle has this id.')
+      if (builtInIds.has(data.id)) throw new TypeError('A built-in rule has this id. Choose another id.')
+      if (ids.has(data.id)) throw new TypeError('Another rule of the bundle has this id. Choose another id.')
       ids.add(data.id)
       for (const text of checkExpressions(data, document)) searched.add(text)
     })

@@ -76,7 +76,7 @@ function toTarName(header: Uint8Array): string {
 /** The path in a pax header. Rejects a size, because readers without pax would read other bytes. */
 function toPaxPath(text: string): string | undefined {
   if (/^\d+ (?:size|GNU\.sparse[\w.]*)=/m.test(text))
-    throw new NotInspected('The archive has an entry with two sizes or with holes.')
+    throw new NotInspected('The archive has a sparse file, or an entry with two sizes.')
   return /^\d+ path=(.*)$/m.exec(text)?.[1]
 }
 

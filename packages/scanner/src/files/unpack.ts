@@ -17,7 +17,8 @@ export class UnpackBudget {
   take(bytes: number): void {
     this.#bytes -= bytes
     this.#entries -= 1
-    if (this.#bytes < 0 || this.#entries < 0) throw new NotInspected('The archives contain too much to be inspected.')
+    if (this.#bytes < 0 || this.#entries < 0)
+      throw new NotInspected('The archives contain too many files or bytes to be inspected.')
   }
 }
 
@@ -135,7 +136,9 @@ function inflateWithin(run: () => unknown, inputBytes: number): Uint8Array {
     result = run() as typeof result
   } catch (error) {
     const isLarge = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
-    throw new NotInspected(isLarge ? 'The archives contain too much to be inspected.' : 'The archive is damaged.')
+    throw new NotInspected(
+      isLarge ? 'The archives contain too many files or bytes to be inspected.' : 'The archive is damaged.',
+    )
   }
   if (result.engine.bytesWritten !== inputBytes) throw new NotInspected('There are bytes after the compressed data.')
   return result.buffer

@@ -35,7 +35,7 @@ export class TextFinder {
   /** Throws a `TypeError` if a text is too short or not in lower case, or if there are too many. */
   constructor(texts: readonly string[]) {
     const statesUsedMax = texts.reduce((sum, { length }) => sum + Math.min(length, beginningUnits), 1)
-    if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for.')
+    if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for. Use fewer.')
     this.#texts = texts
     this.#agreed = texts.map(countAgreed)
     this.startsOf = texts.map(() => [])

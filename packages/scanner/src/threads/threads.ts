@@ -46,7 +46,7 @@ export function startThread(
   start: (options: WorkerOptions) => Worker,
   options: WorkerOptions = {},
 ): Worker {
-  if (place === 'inline') throw new Error('Worker threads are turned off.')
+  if (place === 'inline') throw new Error('Worker threads are turned off. Do the work in the calling thread.')
   if (missing.has(name)) throw reportMissing(name)
   let worker: Worker
   try {

@@ -63,7 +63,7 @@ export class Call {
 /** The call that h3 or a gateway was given, and passes back by a wider type. */
 export function toOwnCall(given: unknown): Call {
   if (given instanceof Call) return given
-  throw new TypeError('This is not a call of this node. Pass the one that the gateway received.')
+  throw new TypeError('This is not a call of this node. Pass the `call` that the node gave to the gateway.')
 }
 
 /** The request id that the caller proposed, or a new one. */

@@ -51,7 +51,10 @@ const sweepMs = 1000
 /** Throws a TypeError for a limit that is not a positive whole number, and for an unknown name. */
 export function toConnectionLimits(given: Partial<ConnectionLimits> = {}): ConnectionLimits {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(connectionLimits, name)) throw new TypeError(`There is no connection limit \`${name}\`.`)
+    if (!Object.hasOwn(connectionLimits, name))
+      throw new TypeError(
+        `There is no connection limit \`${name}\`. Use one of ${Object.keys(connectionLimits).join(', ')}.`,
+      )
     if (!Number.isSafeInteger(value) || value < 1)
       throw new TypeError(`\`${name}\` must be a whole number of at least 1.`)
   }

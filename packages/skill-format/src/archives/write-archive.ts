@@ -49,7 +49,7 @@ function sortFiles<File extends { readonly path: string }>(files: readonly File[
   if (files.length > filesMax) throw new TypeError(`A zip can contain at most ${filesMax} files.`)
   const sorted = files.toSorted((a, b) => compareRank(a.path, b.path))
   const double = sorted.find(({ path }, index) => sorted[index + 1]?.path === path)
-  if (double) throw new TypeError(`Two files have the path '${double.path}'.`)
+  if (double) throw new TypeError(`Two files have the path '${double.path}'. Pass only one of them.`)
   return sorted
 }
 

@@ -185,7 +185,7 @@ function readGrader(
     const rubric = grader.criteria ?? given.body.slice(0, caseLimits.textCharactersMax)
     if (rubric === '')
       throw new CaseError(
-        'The grader has no rubric. Say in its text or in `criteria` what passes and what fails.',
+        'The grader has no rubric. Describe in its text or in `criteria` what passes and what fails.',
         document.lineOf(at),
       )
     return { name, kind: 'text', text: rubric, target: place }

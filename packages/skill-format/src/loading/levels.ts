@@ -23,11 +23,13 @@ export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill
   if (!loadLevels.includes(level))
     throw new TypeError(`Unknown level '${level}'. Use metadata, contract, summary or full.`)
   if (!includesLevel(loaded.level, level)) {
-    throw new TypeError(`The skill was loaded at level '${loaded.level}'. Load it again at level '${level}'.`)
+    throw new TypeError(
+      `The skill was loaded at the lower level '${loaded.level}'. Load it with \`level: '${level}'\`.`,
+    )
   }
   if (loaded.truncated.length > 0) {
     throw new TypeError(
-      `The skill was truncated, so it lacks parts of lower levels. Load it again at level '${level}'.`,
+      `The skill was truncated, so it lacks parts of lower levels. Load it with \`level: '${level}'\`.`,
     )
   }
   const parts = Object.entries({ ...loaded, level, frontmatter: toNamed(loaded.frontmatter) })

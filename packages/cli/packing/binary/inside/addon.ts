@@ -90,5 +90,7 @@ function loadLibrary(path: string): object {
 function requirePath(): string {
   const path = getEnvironmentData(key)
   if (typeof path === 'string') return path
-  throw new Error('A thread that opens a database must be one of `databaseThreads`.')
+  throw new Error(
+    'This thread does not have the path of the database library. Add its name to `databaseThreads` in thread-start.ts.',
+  )
 }

@@ -57,7 +57,7 @@ async function writeFolderSbom(folder: string): Promise<string> {
 
 async function writeLockSbom(file: string, env: Environment): Promise<string> {
   if (basename(file) !== 'skills.lock' || !statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`${file} is not the skills.lock of a project.`)
+    throw new Error(`${file} is not the skills.lock of a project. Pass the path of a skills.lock that exists.`)
   const root = dirname(resolve(file))
   const isGlobal = root === dirname(configFile('skills.lock', env))
   const place: Place = { isGlobal, root: isGlobal ? homeFolder(env) : root, lockFolder: root, env }

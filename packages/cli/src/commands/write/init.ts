@@ -42,7 +42,8 @@ export const commands = {
 
 function writeNewSkill(folder: string, skillMd: string): void {
   const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
-  if (there !== undefined) throw new Error(`${join(folder, there)} already exists; nothing was changed.`)
+  if (there !== undefined)
+    throw new Error(`${join(folder, there)} already exists; nothing was changed. Choose another name or --dir.`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'SKILL.md'), skillMd, { flag: 'wx' })
 }

@@ -103,7 +103,8 @@ export const commands = {
 
 function refuseSingle(given: Arguments, why: string): void {
   const single = ['name', 'version', 'description'].find((field) => textOption(given, field) !== undefined)
-  if (single !== undefined) throw new UsageError(`${why}: --${single} cannot be used for all of its skills.`)
+  if (single !== undefined)
+    throw new UsageError(`${why}: --${single} cannot be used for all of its skills. Leave it out.`)
 }
 
 /** Publishes every skill of a folder, one request each. */

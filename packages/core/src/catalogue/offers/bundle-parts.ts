@@ -45,7 +45,8 @@ export async function* readLogInBatches(
 ): AsyncGenerator<LogText[]> {
   for (let at = after; at < until;) {
     const rows = await read({ after: at, until: Math.min(until, at + logTextsMax) })
-    if (rows.length === 0) throw new Error(`The log of ${owner} lacks the entry ${at + 1}.`)
+    if (rows.length === 0)
+      throw new Error(`The log of ${owner} is damaged: entry ${at + 1} is missing. Run \`skillstead doctor\`.`)
     yield rows
     at = rows.at(-1)!.seq
     // SQLite queries block the event loop: let other requests run between batches.

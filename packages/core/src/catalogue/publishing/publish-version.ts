@@ -84,7 +84,7 @@ export async function publishVersion(
   const { imported, released } = publication
   if (excess) throw excess
   refuseRecalledContent(fullName, choice.versions, publication)
-  if (!inspection) throw new TypeError('Inspect new content before you publish it.')
+  if (!inspection) throw new TypeError('The content is new, so its inspection must be passed: see `inspectPackage`.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
   const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }

@@ -91,7 +91,9 @@ class Search {
     let yieldAt = testsPerTurn
     while (this.#cursor < this.edges.length) {
       if (this.#tests > testsMax)
-        throw toConflict(`The requirements are too entangled to resolve. ${this.#explanation ?? ''}`)
+        throw toConflict(
+          `The requirements allow too many combinations of versions. Require narrower ranges. ${this.#explanation ?? ''}`,
+        )
       if (this.#tests > yieldAt) {
         yieldAt = this.#tests + testsPerTurn
         await setImmediate()

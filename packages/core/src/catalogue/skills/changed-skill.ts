@@ -31,7 +31,7 @@ export async function readChangedRows(
   const number = change.before?.described_by
   const wanted = { id: change.skillId, describedBy: number ? toVersionSortKey(number) : '' }
   const [[row], head] = await Promise.all([selectChangedSkill(trx, wanted), readLogHead(trx)])
-  if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
+  if (!row) throw new TypeError('The skill has no row yet. Insert it before the skill is refreshed.')
   const { is_verified, holder_id, describing, has_requirements, is_named, ...skill } = row
   const requirements = { hasRequirements: Boolean(has_requirements), isNamed: Boolean(is_named) }
   return {

@@ -39,7 +39,7 @@ const selectDocument = compileQuery((db, param: Param<{ skillId: string }>) =>
 /** The stored document of a skill, in the current form. */
 export async function readSkillDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
   const [row] = await selectDocument(db, { skillId })
-  if (!row) throw new TypeError('The document of the skill is missing.')
+  if (!row) throw new TypeError(`The skill ${skillId} has no stored document. Run \`skillstead doctor\`.`)
   return { ...row, document: await toCurrentDocument(db, skillId, row.document) }
 }
 

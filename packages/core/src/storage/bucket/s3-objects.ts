@@ -80,7 +80,8 @@ interface S3Request extends Pick<HttpRequest, 'method'> {
 export function openS3Objects(options: BucketOptions): BlobObjects {
   const { region = 'us-east-1', accessKeyId, secretAccessKey, sessionToken } = options
   const { name, base, prefix } = toPlace(options, region)
-  if (!accessKeyId || !secretAccessKey) throw new TypeError(`The credentials of ${name} are missing.`)
+  if (!accessKeyId || !secretAccessKey)
+    throw new TypeError(`The credentials of ${name} are missing. Pass \`accessKeyId\` and \`secretAccessKey\`.`)
   const client = createHttpClient({ ca: options.ca, proxy: options.proxy, connectionsMax })
   let loading: Promise<typeof AwsV4Signer> | undefined
 

@@ -43,7 +43,8 @@ async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string
     const answered = once(worker, 'message', { signal: ended.signal })
     const exited = once(worker, 'exit', { signal: ended.signal }).then(() => undefined)
     const answer = await Promise.race([answered, exited])
-    if (answer === undefined) throw new Error('The copy thread ended before the copy was complete.')
+    if (answer === undefined)
+      throw new Error('The thread that copies the database ended before the copy was complete. Try again.')
     return answer[0]
   } catch (error) {
     if (isMissingFile(error)) return undefined
