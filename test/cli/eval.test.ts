@@ -244,7 +244,9 @@ describe('skillstead eval', () => {
     expect(folder.startsWith(`${skill.folder}-workspace/`)).toBe(true)
     expect(await readdir(folder)).toEqual(['journal.ndjson', 'report.json', 'transcripts', 'transcripts.sha256'])
     const transcript = JSON.parse(readFileSync(join(folder, 'transcripts/1-with-1.json'), 'utf8')) as object
-    const modes = await Promise.all(['', 'journal.ndjson', 'transcripts/1-with-1.json'].map((path) => stat(join(folder, path))))
+    const modes = await Promise.all(
+      ['', 'journal.ndjson', 'transcripts/1-with-1.json'].map((path) => stat(join(folder, path))),
+    )
     expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600, 0o600])
     expect(transcript).toMatchObject({
       case: 'asked',
