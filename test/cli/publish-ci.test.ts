@@ -95,7 +95,7 @@ it('`publish` reports why the token of a CI job is not accepted', async () => {
   const owned = (env: Record<string, string>, ...words: string[]) =>
     skillstead(['publish', folder, '--url', test.node.url, ...words], { env })
   const nowhere = await owned(jobs.gitlab(test))
-  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('whose skills this CI job publishes')])
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('that this CI job publishes is missing')])
   await test.trust('alice/pdf')
   expect((await owned(jobs.gitlab(test), '--owner', 'alice', '--dry-run')).stdout).toContain('as alice/pdf@1.0.0')
   // A key is preferred.
