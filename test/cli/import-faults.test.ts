@@ -95,7 +95,7 @@ describe('an import of records', () => {
     const { code, stdout, stderr } = await skillstead(['import', file, '--data', data])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
-      /cut\.ndjson\.gz is cut off or damaged after line \d+; the lines before it are imported\.\n$/,
+      /cut\.ndjson\.gz is cut off or damaged after line \d+\. All lines up to there are imported\.\n$/,
     )
     const [, number] = /after line (\d+)/.exec(stderr)!
     const { total } = await skillsteadJson<{ total: number }>(['search', '', '--data', data])

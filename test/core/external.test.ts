@@ -49,7 +49,7 @@ describeApi('external skills', (open) => {
     expect(outside.requests).toEqual([])
   })
 
-  it('are scanned by a URL in any notation', async () => {
+  it('are scanned by the URL of a GitHub page, a file or a folder', async () => {
     outside.pages.set(`${raw}/acme/skills/main/setup/SKILL.md`, piped)
     for (const url of [
       'https://github.com/acme/skills/blob/main/setup/SKILL.md',

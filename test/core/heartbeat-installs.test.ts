@@ -157,7 +157,7 @@ describeApi('the stored skills of an agent', (open) => {
     await report(api, 'cli:seen', [])
   })
 
-  it('are consistent after concurrent heartbeats of the agent', async () => {
+  it('match the install counts after concurrent heartbeats of the agent', async () => {
     const api = await register('cli:racing', carol)
     const sets = [['one', 'two'], ['two', 'three'], ['four'], ['one', 'two', 'three', 'four'], ['three']]
     await Promise.all([...sets, ...sets, ...sets].map((names) => report(api, 'cli:racing', names)))

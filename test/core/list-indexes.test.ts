@@ -23,7 +23,7 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
   }
 })
 
-describeDatabases('the indexes of skills', (open, dialect) => {
+describeDatabases('the database indexes of skills', (open, dialect) => {
   it.skipIf(dialect !== 'PostgreSQL')(
     'contain no column that a new version changes, so that PostgreSQL need not write all indexes again',
     async () => {
@@ -49,7 +49,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     },
   )
 
-  it.skipIf(dialect !== 'PostgreSQL')('return the first skills of lists by downloads and by stars', async () => {
+  it.skipIf(dialect !== 'PostgreSQL')('are used for the first page of lists by downloads and by stars', async () => {
     const { database } = partsOf((await open()).registry)
     const plans = await database.read.connection().execute(async (read) => {
       // Otherwise PostgreSQL reads all rows of a small table.

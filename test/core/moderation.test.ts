@@ -150,7 +150,7 @@ describeApi('moderation', (open, { transport }) => {
       name = await publish('hidden')
     })
 
-    it.each([...reads, ...actions])('returns not_found to other users: %s', async (_, act) => {
+    it.each([...reads, ...actions])('returns not_found to all but its owner and administrators: %s', async (_, act) => {
       for (const ref of [name, name.split('/')[1]!]) expect(await codeOf(act(bob.api, ref))).toBe('not_found')
     })
 

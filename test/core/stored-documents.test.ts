@@ -12,13 +12,13 @@ import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { makePlace } from '../support/places.ts'
 
 const names = ['first', 'second', 'third']
-/** The beginning of the current form. */
+/** The beginning of a document in the current format. */
 const form = `{"form":${documentVersion},`
-/** A form that lacks a field. */
+/** A document in an old format that lacks a field. */
 const oldDocument = sql<string>`replace(replace(document, ${form}, '{"form":0,'), '"displayName":', '"title":')`
 
-describeDatabases('the public forms of skills that an earlier program stored', (suite, dialect) => {
-  it('are not shown, and are built again in the background, with the same answers', async () => {
+describeDatabases('stored skill documents of an earlier release', (suite, dialect) => {
+  it('do not change the responses, and are rebuilt in the background', async () => {
     const { open, answers } = await makeOld()
     const idle = await open({ works: false })
     expect(await readAnswers(idle)).toEqual(answers)
@@ -33,7 +33,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     })
   })
 
-  it('allow filters by client at once in the memory index, and in the database after they are built again', async () => {
+  it('allow filters by client in the memory index at once, and in the database after they are rebuilt', async () => {
     const { open } = await makeOld()
     const [all, portable] = [names.map((name) => `alice/${name}`), ['alice/first', 'alice/third']]
     const idle = await open({ works: false })
@@ -45,7 +45,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await findBy(node, 'agentskills')).toEqual(portable)
   })
 
-  it('have the same entity tags as the forms that replace them', async () => {
+  it('have the same entity tags as the documents that replace them', async () => {
     const { open, etags } = await makeOld()
     const node = await open({ works: false })
     expect(await readEtags(node)).toEqual(etags)
@@ -60,7 +60,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(skill).not.toHaveProperty('form')
   })
 
-  it('are built again, starting after the last form that a previous process built', async () => {
+  it('are rebuilt, starting after the last document that a previous process rebuilt', async () => {
     const { open } = await makeOld({ version: documentVersion, after: 1 })
     const node = await open({ works: false })
     await partsOf(node).database.writer.write((trx) =>
@@ -68,13 +68,13 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     )
     await node.close()
     const next = await open({})
-    // The test marked the first skill as stored, so that it is the only one that still has its old form.
+    // The test recorded the first skill as rebuilt, so it is the only one that keeps its old document.
     await expect.poll(() => countOld(next)).toBe(1)
     await expect.poll(() => readWalk(next)).toEqual({ version: documentVersion })
     expect(await countOld(next)).toBe(1)
   })
 
-  it('are built again by one of several nodes, while skills change', async () => {
+  it('are rebuilt by one of several nodes while skills change', async () => {
     const { open, answers } = await makeOld()
     const nodes = await Promise.all(dialect === 'SQLite' ? [open({})] : [open({}), open({}), open({})])
     const alice = localApi(nodes[0]!, await nodes[0]!.getCaller('alice'))
@@ -88,7 +88,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     }
   })
 
-  it('stay while a program of a later version builds its own forms', async () => {
+  it('are not rebuilt while a later release rebuilds documents in its own format', async () => {
     const walk = { version: documentVersion + 1, after: 0 }
     const { open } = await makeOld(walk)
     const node = await open({})
@@ -97,7 +97,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await countOld(node)).toBe(3)
   })
 
-  it('of a mirrored skill keep the mirror’s data about it, and are built again', async () => {
+  it('of a mirrored skill are rebuilt, and keep the mirror’s data about the skill', async () => {
     const [origin, mirror] = [await suite({ origin: 'origin.example' }), await suite({ origin: 'mirror.example' })]
     const alice = await origin.makeUser('alice')
     await addUpstream(mirror, 'up')
@@ -117,7 +117,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
   })
 
-  it('are not searched for in a catalogue that the current program created, nor are old scans', async () => {
+  it('are not searched for in a registry that the current release created, nor are old scans', async () => {
     const place = await makePlace(dialect)
     onTestFinished(place.remove)
     const idle = await openRegistry({ ...place.location, works: false })
@@ -133,7 +133,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
     expect(await readWalk(node)).toEqual({ version: documentVersion })
   })
 
-  /** A registry with documents of another form, in which a field is missing, and the answers before. */
+  /** A registry whose documents have an old format without one field, and the responses from before. */
   async function makeOld(walk: object = { version: 0 }) {
     const place = await makePlace(dialect)
     onTestFinished(place.remove)
@@ -164,7 +164,7 @@ describeDatabases('the public forms of skills that an earlier program stored', (
   }
 })
 
-it('public forms of skills without a form number are returned unchanged, and get a number', async () => {
+it('stored skill documents without a format number are returned unchanged, and get the number', async () => {
   const place = await makePlace('SQLite')
   onTestFinished(place.remove)
   const registry = await openRegistry(place.location)

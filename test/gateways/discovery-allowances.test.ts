@@ -126,7 +126,7 @@ describeDatabases('a discovery index', (open, dialect) => {
     expect(await readBuilt()).toBe(before)
   })
 
-  it('that would be empty is built once, and exists as soon as a skill is published', async () => {
+  it('that would be empty returns 404 without being built for each request, until a skill is published', async () => {
     const bob = await test.makeUser('bob')
     const { names, readBuilt } = await serveCounted()
     expect([await names('/bob'), await names('/bob')]).toEqual([404, 404])

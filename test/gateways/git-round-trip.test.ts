@@ -179,7 +179,7 @@ it('verify accepts a clone, a skill in a clone of its owner, and a copy of that 
   }
 })
 
-it('a clone with two files of the same published name is refused, and the error states the name', async () => {
+it('publish, mirror and import refuse a clone if two files would get the same name, and state the name', async () => {
   const { base, importAt, key, mirror, node } = await startPair()
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice/settings.git`)

@@ -166,7 +166,7 @@ describe('an npm package', () => {
     expect((await view('@alice/old')).versions['1.0.0']!.deprecated).toBe('This skill is deprecated.')
   })
 
-  it('keeps its old name after a transfer, with the same bytes', async () => {
+  it('stays available under its old name after a transfer, with the same bytes', async () => {
     const key = await node.createUser('carol')
     await node.api.publishSkill({ skillMd: toSkillMd('moved'), version: '1.0.0' })
     const before = await view('@alice/moved')

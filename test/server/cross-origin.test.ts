@@ -92,7 +92,7 @@ describe('a page of another site that calls a node without a public URL', () => 
     expect(headers.get('vary')).toBe('Authorization, Cookie, Origin')
   })
 
-  it('can read the health check; programs that send no Origin can read everything public', async () => {
+  it('can request the health check without a key; programs that send no Origin can request public data', async () => {
     const fixture = await startNode()
     expect(await ask(fixture, '/healthz', { origin: elsewhere })).toEqual([200, null])
     expect(await ask(fixture, '/api/v1/skills', { host: 'skills.internal' })).toEqual([200, null])

@@ -220,7 +220,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/external',
       'is sorted by installs, then by name, in pages, and can be limited to one registry',
     ],
-    ['POST /external/scan by address', 'core/external', 'are scanned by a URL in any notation'],
+    ['POST /external/scan by address', 'core/external', 'are scanned by the URL of a GitHub page, a file or a folder'],
     ['POST /external/scan by content', 'core/external', 'are scanned by content, with the location of each finding'],
     ['POST /track', 'core/track', 'are accepted from anyone with 202, and counted as installs and downloads'],
     [

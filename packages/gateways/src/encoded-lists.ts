@@ -35,8 +35,8 @@ export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryS
  */
 export interface EncodedLists {
   /**
-   * The list as the caller may see it. If it is not cached, `charge` charges the caller, and `build` reads it. An error
-   * `not_found` is cached, too.
+   * The list as the caller may see it. If it is not cached, `charge` charges the caller, and `build` reads the list. An
+   * error `not_found` is cached, too.
    */
   read(
     call: { readonly caller: Caller },
@@ -52,14 +52,16 @@ export interface EncodedLists {
 
 const bytesMax = 32 * 1024 * 1024
 const listBytesMax = 8 * 1024 * 1024
-/** Maximum size of the cached errors, apart from lists: requests for names that do not exist evict no lists. */
+/**
+ * Maximum size of the cached errors. It is not shared with lists, so that requests for unknown names evict no lists.
+ */
 const errorsBytesMax = 1024 * 1024
 const errorBytesMax = 2048
 /** Memory of an entry in addition to its bytes. */
 const entryBytes = 512
 /**
  * Number of lists of each kind that are built concurrently. Building more would not be faster, because lists are built
- * in slices between other work.
+ * in batches between other work.
  */
 const buildsAtATime = 4
 /**
@@ -145,7 +147,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
   }
 }
 
-/** The part of the key that decides what the caller may see: the same view gives the same part of the catalogue. */
+/** The values in the cache key that stand for the caller: callers with the same values may see the same skills. */
 function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]

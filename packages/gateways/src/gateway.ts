@@ -197,7 +197,7 @@ export function readSkillList(
   return context.upstreams.port === undefined ? lists.read(call, key, build) : encodeList(build)
 }
 
-/** Answers with a list, and charges its bytes unless the caller has them cached. */
+/** Answers with a list. Charges its bytes to the caller's download allowance, unless the caller has the list cached. */
 export async function toListAnswer(
   host: GatewayHost,
   call: GatewayCall,

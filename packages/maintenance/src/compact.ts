@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import type { StorageContext } from '@skillstead/core/internal'
 
-/** The use of a registry's file, in bytes. */
+/** The size of a registry's file and of its free space, in bytes. */
 export interface FileUse {
   readonly bytes: number
   /** Free space in the file. New rows use it; only compacting returns it to the disk. */
@@ -13,7 +13,7 @@ export interface FileUse {
 /** Disk space that must stay free while the file is compacted. */
 const spareBytes = 64 * 1024 * 1024
 
-/** The use of a registry's SQLite file; undefined for PostgreSQL. */
+/** Reads the size of a registry's SQLite file and of its free space; undefined for PostgreSQL. */
 export async function readUse({ database }: Pick<StorageContext, 'database'>): Promise<FileUse | undefined> {
   if (database.dialect === 'postgres') return undefined
   const { rows } = await sql<FileUse>`select page_count * page_size as bytes,
@@ -23,8 +23,8 @@ export async function readUse({ database }: Pick<StorageContext, 'database'>): P
 }
 
 /**
- * Rewrites the SQLite file without its free space. Meanwhile needs up to twice the size of the new file, and blocks all
- * other writers. Throws if the disk has not enough space, and for PostgreSQL.
+ * Rewrites the SQLite file without its free space. Meanwhile needs disk space of up to twice the size of the compacted
+ * file, and blocks all other writers. Throws if the disk does not have enough space, and for PostgreSQL.
  */
 export async function compact(context: Pick<StorageContext, 'database'>): Promise<FileUse> {
   const { database } = context
@@ -34,7 +34,8 @@ export async function compact(context: Pick<StorageContext, 'database'>): Promis
     )
   }
   const { bytes, freeBytes } = (await readUse(context))!
-  // Required space: the size of the new file, once for this file and once for the journal that replaces the old file.
+  // Required space: the size of the compacted database, once for a temporary copy and once for the write-ahead log,
+  // through which SQLite writes the copy over the old file.
   const needed = 2 * (bytes - freeBytes) + spareBytes
   if (database.path !== undefined) await requireCompactSpace(database.path, needed)
   await database.compact()

@@ -33,7 +33,7 @@ const z = 1.959_963_984_540_054
 export function wilsonInterval(passed: number, runs: number): RateInterval {
   if (!(runs > 0 && Number.isFinite(runs) && passed >= 0 && passed <= runs)) {
     throw new TypeError(
-      `An interval needs at least one run, and no more passed runs than runs; given: ${passed} of ${runs}.`,
+      `There must be at least one run, and no more passed runs than there were runs; given: ${passed} of ${runs}.`,
     )
   }
   const rate = passed / runs

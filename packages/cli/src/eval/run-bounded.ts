@@ -7,14 +7,14 @@ const workMs = 1000
 const context = createContext({ work: undefined })
 const script = new Script('work()')
 
-/** Work that took longer than a second. */
+/** The work took longer than a second. */
 export class SlowError extends Error {
   override readonly name = 'SlowError'
 }
 
 /**
- * Runs synchronous work for at most one second: patterns of cases may backtrack without an end. A watchdog of V8 stops
- * the work, also within a regular expression. Throws {@link SlowError}.
+ * Runs synchronous work for at most one second, because patterns of cases may backtrack without end. A watchdog of V8
+ * stops the work, also within a regular expression. Throws {@link SlowError}.
  */
 export function runBounded<T>(work: () => T): T {
   let result: T
@@ -26,7 +26,7 @@ export function runBounded<T>(work: () => T): T {
     return result!
   } catch (error) {
     if (readErrorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
-      throw new SlowError(`It took longer than ${workMs / 1000} s.`)
+      throw new SlowError(`The pattern or schema took longer than ${workMs / 1000} s to check.`)
     throw error
   }
 }

@@ -20,12 +20,12 @@ const entriesKey = 'mcpServers'
 
 type Entries = Readonly<Record<string, unknown>>
 
-/** A change of the entries of one skill in the project's file. */
+/** A change of the MCP servers of one skill in the `.mcp.json` of the project. */
 export interface ServersChange {
   readonly fullName: string
-  /** The new entries by the name of their server; empty to remove all entries of the skill. */
+  /** The new entries by server name; empty to remove all entries of the skill. */
   readonly wanted: Entries
-  /** The digests of the entries that earlier commands wrote for the skill, by the name of their server. */
+  /** The digests of the entries that earlier commands wrote for the skill, by server name. */
   readonly recorded: Readonly<Record<string, string>>
   /** The names of the servers that earlier commands wrote for other installed skills. */
   readonly others: ReadonlySet<string>
@@ -37,8 +37,9 @@ export function toServerRecord(entries: Entries): Record<string, string> {
 }
 
 /**
- * The entries for the servers of an installed skill. Paths of the skill become paths of its folder, relative to the
- * project, so that the file is valid on other machines. Throws for a server that the file cannot express.
+ * The entries of `.mcp.json` for the servers of an installed skill. Paths of the skill become paths of its folder,
+ * relative to the project, so that the file is valid on other machines. Throws for a server that the file cannot
+ * express.
  */
 export function toProjectEntries(fullName: string, servers: McpServers, target: string): Entries {
   return Object.fromEntries(
@@ -55,9 +56,9 @@ export function toProjectEntries(fullName: string, servers: McpServers, target: 
 }
 
 /**
- * Changes the entries of skills in the project's file, and calls `commit` before the file is replaced: if `commit`
- * throws, the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the
- * names of servers that were not changed, because their entries were edited since a command wrote them.
+ * Changes the entries of skills in the project's `.mcp.json`, and calls `commit` before the file is replaced: if
+ * `commit` throws, the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read.
+ * Returns the names of servers that were not changed, because their entries were edited since a command wrote them.
  */
 export async function changeProjectServers(
   place: Place,

@@ -5,14 +5,15 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { SharedLimits } from '../storage/shared-limits.ts'
 
-/** API keys that one call revokes. */
+/** API keys that are revoked together. */
 export interface RevokedKeys {
   readonly ids: readonly string[]
   /**
    * Whether the API keys and share links that were made with the revoked keys are revoked too. Otherwise `made_by` of
-   * these keys and links becomes `heir`: the key with which the key in the request was made; null if no key made it.
+   * these keys and links becomes `heir`.
    */
   readonly withMade: boolean
+  /** The key with which the key that the caller asked to revoke was made; null if it was not made with a key. */
   readonly heir: string | null
 }
 

@@ -125,8 +125,8 @@ function toSaturatedPoints(amount: number, { most, halfAt }: Curve): number {
 }
 
 /**
- * As {@link toSaturatedPoints} if all skills have the property; each skill without it reduces the result
- * proportionally.
+ * Points for the share of skills with a property: `such` of the author's `skills` have it. If all have it, the result
+ * is that of {@link toSaturatedPoints}; otherwise it is multiplied by the share.
  */
 function toQualityPoints(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
   return Math.round((most * such) / (skills + halfAt))

@@ -271,8 +271,8 @@ interface SeenItem extends ItemAccess {
 }
 
 /**
- * A quarantined version, for its author, users who may review it, and administrators unless it waits for reviewers.
- * Throws `not_found` for other callers, `forbidden` for an administrator's key without the scope `manage`.
+ * A quarantined version, for its author, users who may review the skill, and administrators unless it needs an
+ * approval. Throws `not_found` for other callers, `forbidden` for an administrator's key without the scope `manage`.
  */
 async function getQuarantineItem(db: Kysely<Tables>, id: string, caller: Caller): Promise<SeenItem> {
   const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
@@ -286,8 +286,8 @@ async function findAccess(db: Kysely<Tables>, row: QuarantineItemRow, caller: Ca
   const skill = await findItemSkill(db, row)
   const roles = await findRoles(db, skill, userId)
   const isReviewer = roles.some((role) => rightsByRole[role].includes('review'))
-  // A version that the scan policy quarantined is not shown to a collaborator who published it, but is no member of the
-  // owning organisation: the owner decides on it.
+  // A collaborator who is not a member of the owning organisation does not count as the author of a version that the
+  // scan policy quarantined: the owner decides on it.
   const mayWithdraw = row.reason === 'approval' || (await findMemberRole(db, row.owner_id, userId)) !== undefined
   const isAuthor = isOwner(row, caller) || (row.publisher_id === userId && mayWithdraw)
   const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}

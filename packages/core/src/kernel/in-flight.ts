@@ -12,12 +12,15 @@ export interface InFlightLimits {
 
 /** Limits concurrent work. */
 export interface InFlight {
-  /** Starts a call. Throws `overloaded` if a limit of concurrent calls is reached. */
+  /** Starts a call. Throws `overloaded` if the caller, or all callers, have the maximum number of calls. */
   begin(caller: string): CallInFlight
 }
 
 export interface CallInFlight {
-  /** Counts bytes that stay in memory until the call ends. Throws `overloaded` if they exceed a limit of bytes. */
+  /**
+   * Counts bytes that this call keeps in memory until it ends. Throws `overloaded` if the bytes of the caller, or of
+   * all callers, would exceed their limit.
+   */
   hold(bytes: number): void
   /** Ends the call; ending it again does nothing. */
   end(): void

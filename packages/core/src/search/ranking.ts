@@ -76,7 +76,7 @@ function joinRelevance(named: number, need: number): number {
   return (named / certainScore) ** certaintyPower + need
 }
 
-/** The score in a public form, from the sort key: 0 to about 3. */
+/** Converts a sort key to the public score: 0 to about 3. */
 function toPublicScore(key: number): number {
   return certainScore * key ** (1 / certaintyPower)
 }
@@ -91,7 +91,10 @@ interface Found {
 
 /** Computes the order of matches. The next search reuses the arrays. */
 export class Ranking {
-  /** Sort keys by slot. Keys depend only on the query and the viewer, so that pages are consistent. */
+  /**
+   * The sort key of each match, at the index of its slot. Keys do not depend on the requested page, so that pages are
+   * consistent.
+   */
   keys = new Float64Array(1024)
   #slots = new Int32Array(1024)
   #keysInContext = new Float64Array(0)

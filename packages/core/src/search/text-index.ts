@@ -100,8 +100,9 @@ export class TextIndex {
   }
 
   /**
-   * The weights of the terms of a slot's short texts, as far as the content of the slot does not contain the terms. So
-   * a skill without content, such as a stub, is found by headings and summary, too.
+   * The weights of the terms in a slot's short texts (name, description, keywords and others). With `hasContent`,
+   * headings and summary are left out, because the content has the same terms. A skill without content, such as a stub,
+   * is found by its headings and summary, too.
    */
   weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()

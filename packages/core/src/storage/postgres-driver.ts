@@ -69,12 +69,12 @@ class PostgresPoolDriver implements Driver {
 
 function requireOwnConnection(connection: DatabaseConnection): PostgresConnection {
   if (connection instanceof PostgresConnection) return connection
-  throw new TypeError('This driver did not open the connection. Pass one that its `acquireConnection` returned.')
+  throw new TypeError("This connection has another driver. Pass one that this driver's `acquireConnection` returned.")
 }
 
 /**
- * No connection could be opened. The codes of the causes have nothing in common: a host without an address or a route,
- * a certificate, a password, a database that is missing or accepts no connections.
+ * No connection could be opened. Has one code for all causes, whose own codes have nothing in common: a host without an
+ * address or a route, a certificate, a password, a database that is missing or accepts no connections.
  */
 class ConnectionFailure extends Error {
   /** SQLSTATE `sqlclient_unable_to_establish_sqlconnection`. */
@@ -92,8 +92,8 @@ interface Preparing {
 }
 
 /**
- * Codes of errors after which statements must not be prepared: unknown or duplicate name (a pooler that changes
- * connections between transactions), and a changed result type (another process migrated the schema).
+ * Codes of errors after which statements must not be prepared: unknown or duplicate statement name (a pooler that
+ * changes connections between transactions), and a changed result type (another process migrated the schema).
  */
 const unprepared: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
 

@@ -148,7 +148,7 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
   return rows.map(({ shingle }) => shingle)
 }
 
-/** The queued versions after a number, in order. */
+/** The pending versions after a `sketch_num`, in order. */
 export const selectWaitingSketches = compileQuery((db, param: Param<{ after: number }>) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', param('after')).orderBy('sketch_num'),
 )
@@ -168,12 +168,15 @@ function selectEntered(dialect: Dialect, shingles: string | RawBuilder<string>):
     where shingle in (select given.value from ${given})`
 }
 
-/** An array of PostgreSQL as one text: the driver would escape each number. */
+/** A PostgreSQL array as one text, because the driver would escape each number of an array. */
 function toBigintArray(numbers: string | RawBuilder<string>): RawBuilder<number[]> {
   return sql`cast(cast(${numbers} as text) as bigint[])`
 }
 
-/** Entries as parameters: the columns for PostgreSQL, the rows for SQLite. */
+/**
+ * Entries as parameters of a statement: for PostgreSQL an array for each column, for SQLite JSON (`rows`). Fields for
+ * the other database are empty.
+ */
 interface EntryTexts {
   readonly shingle: string
   readonly skill_num: string

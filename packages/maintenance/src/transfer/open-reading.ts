@@ -54,7 +54,7 @@ export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<
 function requireSchema(schema: readonly string[], extensions: readonly SchemaExtension[]): void {
   if (schema.length === 0) throw new Error('The database is not a registry, or is empty.')
   const problem = findUnknownSteps(schema, extensions)
-  if (problem) throw new Error(`The database ${problem.detail}`)
+  if (problem) throw new Error(`The database cannot be read: it ${problem.detail}`)
   if (!isOlderSchema(schema, extensions)) return
   throw new Error(
     'The database was created by an older Skillstead. Use that version, or migrate the database first by running `skillstead doctor`.',
@@ -65,7 +65,7 @@ function requireSchema(schema: readonly string[], extensions: readonly SchemaExt
 export async function countInBucket(backup: string): Promise<number> {
   const { main, close } = openSqliteForReading(backup)
   try {
-    // The backup may be of an older program, which had no buckets.
+    // The backup may be of an older release, which had no buckets.
     const columns = await readColumns(main, 'sqlite', 'blobs')
     if (columns.every(({ name }) => name !== 'place')) return 0
     return await countRows(main.selectFrom('blobs').where('place', 'in', ['bucket', 'lost']))

@@ -59,11 +59,11 @@ const Header = v.strictObject({
   /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
   /**
-   * The verifier keys of the log's node that sign at present. The bundle does not prove them: compare them with the
-   * keys that the node publishes.
+   * The verifier keys that the log's node used when the bundle was created. The bundle does not prove them: compare
+   * them with the keys that the node publishes.
    */
   keys: Keys,
-  /** Set only if a mirror created the bundle: the mirror's name and verifier keys. The mirror signed the header. */
+  /** Set only if a mirror created the bundle and signed its header: the mirror's name and verifier keys. */
   maker: v.optional(v.strictObject({ name: v.pipe(v.string(), v.minLength(1)), keys: Keys })),
   /** The filters. Versions that do not pass them are in the log, but without content. */
   filters: FiltersSchema,

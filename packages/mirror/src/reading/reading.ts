@@ -106,10 +106,10 @@ export class UpstreamReading implements UpstreamPort {
 
   #isDue({ syncedAt, settings }: Upstream): boolean {
     const { mode, context } = this.#parts
-    // The absolute value, so that no refresh is delayed if the clock was set back.
+    // The age is an absolute value, so that no refresh is delayed if the clock was set back.
     const ageMs = syncedAt === null ? Infinity : Math.abs(context.clock.now() - syncedAt)
     if (mode === 'online') return ageMs >= newMs
-    // The first sync takes long, so only the operator's schedule starts it.
+    // The first sync takes long, so a read does not start it, except for an upstream in the mode `pull-through`.
     if (syncedAt === null && settings.mode !== 'pull-through') return false
     return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
   }

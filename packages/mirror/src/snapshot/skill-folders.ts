@@ -17,9 +17,12 @@ import { hasValidFolderName, toFoundRelease, toFolderSkillName } from './to-rele
 /** A tree of files with skills: a folder, or a git commit. */
 export interface SkillTree<T extends FolderEntry> {
   readonly entries: readonly T[]
-  /** Whether files get back their published names, as in a git repository of a node. Default: false. */
+  /**
+   * Whether the tree is in a git repository that a node serves. Such a repository renames some files; they get their
+   * published names back. Default: false.
+   */
   readonly isOfNode?: boolean
-  /** The name of the root folder, which names a skill in the root itself. */
+  /** The name of the root folder: the folder name of a skill in the root itself. */
   readonly rootName: string
   /** Milliseconds since 1970. Default: now. */
   readonly publishedAt?: number

@@ -69,7 +69,7 @@ export const upstreamTables = {
     reason: text,
     detail: text,
     at: whole,
-    /** Number of attempts to import it again. */
+    /** Number of refused attempts to import the entry or release again. */
     tries: whole,
   },
   /** The accounts at upstreams that users of this node linked. */

@@ -73,11 +73,11 @@ export const Security = v.object({
 })
 export type Security = v.InferOutput<typeof Security>
 
-/** The answer of a scan by URL or content. */
+/** The result of a scan by URL or content. */
 export const ScanReport = v.object({
   ...Security.entries,
   digest: Digest,
-  /** The URL that was scanned, or `content`. */
+  /** The URL that was scanned, or the literal `content` if the request contained the content. */
   source: v.string(),
 })
 export type ScanReport = v.InferOutput<typeof ScanReport>

@@ -16,15 +16,18 @@ export interface Sample {
   readonly changed?: readonly PathReason[] | undefined
 }
 
-/** Where a file of a sample is. */
+/** The location of a file of a sample. */
 export interface FilePlace {
-  /** The path from the working directory, with `/`; or the container: an archive, a file of records, a URL. */
+  /**
+   * The path relative to the working directory, with `/` as the separator. For a file in an archive, a JSON Lines file,
+   * a URL or a stream: that container.
+   */
   readonly file: string
-  /** The file's name in the container. */
+  /** The name of the file inside the container. */
   readonly inside?: string
 }
 
-/** Finds the place of a file of a sample. `a.zip!/b` is a file in an archive. */
+/** Finds the location of a file of a sample. A path such as `a.zip!/b` is that of a file in an archive. */
 export function locateInSample({ id, at }: Sample, path: string): FilePlace {
   const inside = `${id}!/${path}`
   if ('container' in at) return { file: isSampleUrl(at.container) ? at.container : relative('', at.container), inside }
@@ -33,12 +36,12 @@ export function locateInSample({ id, at }: Sample, path: string): FilePlace {
   return own === path ? { file } : { file, inside }
 }
 
-/** Whether a place is a URL instead of a path. */
+/** Whether a location is a URL instead of a path. */
 export function isSampleUrl(place: string): boolean {
   return /^https?:\/\//i.test(place)
 }
 
-/** A path with `/` on every system. */
+/** A path with `/` as the separator, on every system. */
 export function toSampleId(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/')
 }

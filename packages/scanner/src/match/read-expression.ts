@@ -6,7 +6,7 @@ import type { AST } from '@eslint-community/regexpp'
 // contain it.
 const require = createRequire(import.meta.url)
 
-/** A need of an expression: texts of which every match contains one. */
+/** A need of an expression: texts of which every match contains at least one. */
 export interface Need {
   /** The texts, in lower case. */
   readonly texts: readonly string[]
@@ -61,11 +61,11 @@ export function readExpression({ source }: RegExp): ExpressionTraits {
   return texts ? { ...whole, needs: toNeeds(texts, 0, whole.charactersMax) } : whole
 }
 
-/** Maximum number of texts of a need. Of more texts, one occurs almost everywhere. */
+/** Maximum number of texts of a {@link Need}. Of more texts, one occurs almost everywhere. */
 const needTextsMax = 100
-/** Minimum length of a text of a need. Shorter texts occur everywhere. */
+/** Minimum number of characters of each text of a {@link Need}. Shorter texts occur almost everywhere. */
 const needCharactersMin = 3
-/** Number of needs by which an expression is found: a second one halves the time of its search, a third has no effect. */
+/** Maximum number of needs in the search for an expression: a second one halves its time, a third has no effect. */
 export const needsMax = 2
 /** Maximum number of texts that an alternation is expanded to, and of combinations of two adjacent parts. */
 const alternativeTextsMax = 16

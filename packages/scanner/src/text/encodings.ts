@@ -14,8 +14,8 @@ export interface Encoded {
 }
 
 /**
- * Functions that find and decode texts in a text: runs of base64 or hex digits; escapes and concatenations, line by
- * line; character codes and invisible characters; reversed strings; and words in unusual spellings.
+ * Functions that find and decode encoded passages in a text: runs of base64 or hex digits; escapes and concatenations,
+ * line by line; character codes and invisible characters; reversed strings; and words in unusual spellings.
  */
 export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
   findRuns,
@@ -34,7 +34,7 @@ const inflatedBytesMax = 256 * 1024
 /** Number of characters that decide whether a run is worth decoding. */
 const tasteCharacters = 64
 
-/** 1 for the digits of base64, base64url and hex. */
+/** By character code: 1 for the digits of base64, base64url and hex. */
 const isInRun = new Uint8Array(65_536)
 for (const unit of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_')) isInRun[unit] = 1
 
@@ -52,7 +52,7 @@ function* findRuns(text: string): Generator<Encoded> {
 
 /**
  * Finds the start of the next run. Jumps ahead by the minimum length of a run, because every run covers one of these
- * positions: ten times as fast as an expression.
+ * positions. This is ten times as fast as a regular expression.
  */
 function findRun(text: string, from: number): number {
   let at = from + runCharactersMin - 1
@@ -65,7 +65,10 @@ function findRun(text: string, from: number): number {
   return text.length
 }
 
-/** Finds the end of a run from its first line: lines of the same kind follow directly. */
+/**
+ * Finds the end of a run that is wrapped over several lines. Its first line ends at `lineEnd`; the directly following
+ * lines of base64 or hex digits belong to it too.
+ */
 function findWrappedEnd(text: string, start: number, lineEnd: number): number {
   let end = lineEnd
   while (end - start < runCharactersMax) {

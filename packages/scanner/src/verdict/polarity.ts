@@ -152,7 +152,7 @@ function isForUse({ before, leadIn, headings }: Passage): boolean {
 const examines = regexWith('i')`(?<![a-z])(contains?|has_any|includes|check|validat|verif|detect|scan|match|
   pattern|regex|test|block|filter|report|sanitiz|analy[sz]|submit|expect|grep|rule)|=~`
 const regexString = /\(\?i\)|\.\*|\\b/
-/** Names of fields whose content is sent to be examined. */
+/** Names of fields whose content is examined in code about attacks. */
 const examined = /(?<![a-z])(?:query|payload|input|prompt|message|uri\b)/i
 const runs = regexWith('i')`(^|[\s;&|({])(-c|-e|-command|-enc\w*|eval|exec|source|iex|invoke-\w+|ssh|xargs|env|
   (ba|z|da|k)?sh|node|python3?|perl|ruby|php|powershell|pwsh|cmd)(\s|$)|
@@ -162,8 +162,8 @@ const outcome = regexWith('iu')`\b(reject\w*|block(ed|s)?|denied|threat|detected
   critical|error|throw|raise|malicious|attack\w*|injection)\b|\u274c|\u{1f6a8}`
 
 /**
- * Whether the passage is a string that code examines: it has a result, or is in a skill about security. A string that
- * something else runs, or with values in it, is no such string.
+ * Whether the passage is in a string that code examines: the code before the string shows it, and either an outcome is
+ * named near it, or the skill or a heading is about attacks. False for a string that is run or has values inserted.
  */
 function isExamined({ line, lineBelow, call, string, language, headings }: Passage, isLesson: boolean): boolean {
   if (call === undefined || runs.test(call) || /\bf$/i.test(call)) return false

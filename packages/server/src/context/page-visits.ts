@@ -1,29 +1,32 @@
 import { LRUCache } from 'lru-cache'
 
-/** How long the calls of a page belong to its visit, in milliseconds: as long as the window of a rate limit. */
+/** How long the calls of a page belong to its visit, in milliseconds: the length of the window of a rate limit. */
 const visitMs = 60_000
-/** Maximum calls of a visit: about as many as the largest page makes. Further calls each pay a request themselves. */
+/**
+ * Maximum number of calls of a visit, which is charged as one request: about as many as the largest page makes. The
+ * next call is charged as a request again, and begins a new visit.
+ */
 const callsMax = 20
-/** The number of files that each call of a page costs, so that a program which pretends to be a page gains little. */
+/** The number of files that each call of a visit is charged as, so that a program gains little by posing as a page. */
 export const pageCallFiles = 4
 const entriesMax = 20_000
 const idPattern = /^[\w-]{1,64}$/
 
 interface Visit {
   readonly atMs: number
-  /** Rejects if the request of the page was refused. */
+  /** The charge of the request that began the visit; rejects if that request was refused. */
   readonly paid: Promise<void>
   calls: number
 }
 
 /**
  * Remembers the pages of the dashboard that callers opened within the last minute on this node, so that a page costs
- * one request for each 20 calls. A page names itself in its calls, so a program could pretend to be a page. So the
- * calls of a page cost files instead of requests, which limits such a program, too.
+ * one request for each 20 calls. The calls themselves contain the page's name, so a program could pretend to be a page.
+ * To limit such a program too, the other calls of a page are charged as files.
  */
 export class PageVisits {
   readonly #now: () => number
-  /** The calls of each page, by caller and page. */
+  /** The visits, by caller and page. */
   readonly #visits = new LRUCache<string, Visit>({ max: entriesMax })
   /** The time of the last request for the document of a page, by the client's address. */
   readonly #loaded = new LRUCache<string, number>({ max: entriesMax })
@@ -32,14 +35,14 @@ export class PageVisits {
     this.#now = now
   }
 
-  /** Records that an address loaded the document of a page. The first calls of a page then belong to this request. */
+  /** Records that an address loaded the document of a page. Its next visit belongs to this request. */
   load(address: string): void {
     this.#loaded.set(address, this.#now())
   }
 
   /**
-   * Counts a call of a page, and returns the payment of the request to which the call belongs. Undefined for a call
-   * that has to pay a request itself. `id` is the name that the page gave itself.
+   * Counts a call of a page as part of a visit, and returns the charge of the request that began the visit. Undefined
+   * for a call that must be charged as a request itself. `id` is the page's name in the call.
    */
   join(caller: string, address: string, id: string): Promise<void> | undefined {
     const visit = this.#visits.get(toKey(caller, id))
@@ -56,7 +59,7 @@ export class PageVisits {
     return paid
   }
 
-  /** Starts a visit with a call that pays a request, for the page's next calls. Ends it if the request is refused. */
+  /** Starts a visit with a call that is charged as a request (`paid`). Ends the visit if that request is refused. */
   open(caller: string, id: string, paid: Promise<void>): void {
     if (!idPattern.test(id)) return
     const key = toKey(caller, id)

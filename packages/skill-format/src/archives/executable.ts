@@ -1,8 +1,8 @@
 import type { ArchiveFile } from './entry-options.ts'
 
 /**
- * Whether a file may be run as a program, for all sources: its mode decides, and where the source has no modes, whether
- * the file begins with `#!`. SKILL.md is a document and never a program.
+ * Whether a file may be run as a program: by its mode or, if the source has no modes, by whether the file begins with
+ * `#!`. SKILL.md is a document and never a program.
  */
 export function isExecutable({ path, bytes, executable }: ArchiveFile): boolean {
   if (path === 'SKILL.md') return false
@@ -10,8 +10,8 @@ export function isExecutable({ path, bytes, executable }: ArchiveFile): boolean 
 }
 
 /**
- * A file of a publish request. Has the field `executable` only if the beginning of the file (`#!`) does not imply the
- * same: older nodes refuse the field.
+ * A file of a publish request. Omits the field `executable` if the beginning of the file (`#!`) implies its value,
+ * because older nodes refuse the field.
  */
 export function toPublishFile(file: ArchiveFile) {
   const { path, bytes } = file
@@ -30,7 +30,8 @@ export function isExecutableMode(mode: number): boolean {
 }
 
 /**
- * The mode of a file in a folder; undefined on Windows, whose file systems have none: Node.js derives it from the name.
+ * The field `executable` of a file in a folder, from its mode. Absent on Windows, whose file systems have no modes:
+ * Node.js derives them from the file name.
  */
 export function readFileMode({ mode }: { readonly mode: number }): { readonly executable?: boolean } {
   return process.platform === 'win32' ? {} : { executable: isExecutableMode(mode) }

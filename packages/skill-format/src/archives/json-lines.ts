@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { parseForeignJson } from '@skillstead/protocol'
 
-/** Skip longer lines while streaming, so that a decompression bomb does not fill the memory. */
+/** Maximum size of a line. Longer lines are not buffered, so that a decompression bomb does not fill the memory. */
 const lineBytesMax = 64 * 1024 * 1024
 const newline = 10
 
@@ -47,7 +47,7 @@ async function* readFileChunks(
     yield* input
   } catch (cause) {
     // The zlib message is only "unexpected end of file".
-    throw new Error(`${file} is cut off or damaged after line ${countLines()}; the lines before it are ${done}.`, {
+    throw new Error(`${file} is cut off or damaged after line ${countLines()}. All lines up to there are ${done}.`, {
       cause,
     })
   }

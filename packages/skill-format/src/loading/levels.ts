@@ -29,7 +29,7 @@ export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill
   }
   if (loaded.truncated.length > 0) {
     throw new TypeError(
-      `The skill was truncated, so it lacks parts of lower levels. Load it with \`level: '${level}'\`.`,
+      `The skill was truncated, so parts of the level '${level}' may be missing. Load it with \`level: '${level}'\`.`,
     )
   }
   const parts = Object.entries({ ...loaded, level, frontmatter: toNamed(loaded.frontmatter) })

@@ -88,10 +88,11 @@ const sectionsMax = 8
 const headingsSeenMax = 2000
 const sectionLinesMax = 200
 
-/** What a summary is chosen from. `others` are items of lists, quotations and rows of tables. */
+/** The texts from which a summary is chosen. `others` are items of lists, quotations and rows of tables. */
 interface Candidates {
-  /** A line that announces what follows, until the next paragraph or heading. */
+  /** A paragraph that announces a list, such as `It can:`; empty after the next paragraph or heading. */
   announcement: string
+  /** The items of the announced list. */
   readonly announced: string[]
   readonly others: string[]
   /** The first paragraph that is too short for a summary; used if there is no other text. */
@@ -127,7 +128,9 @@ function findSummary({ text, list }: Blocks): string {
   return close() || closeAnnouncement(found) || chooseOther(found)
 }
 
-/** Takes a paragraph: returns it as the summary unless it only announces something, or says too little. */
+/**
+ * Takes a paragraph. Returns the list announced before it, or the paragraph if it is long enough and announces no list.
+ */
 function addParagraph(found: Candidates, plain: string, isData: boolean): string {
   const announced = closeAnnouncement(found)
   if (announced) return announced
@@ -139,7 +142,7 @@ function addParagraph(found: Candidates, plain: string, isData: boolean): string
   return ''
 }
 
-/** Takes a line outside of paragraphs; returns the summary if the announced list is long enough. */
+/** Takes a line outside of paragraphs. Returns the announced list once it has the maximum number of items. */
 function addOther(found: Candidates, line: string): string {
   const items = found.announcement === '' ? found.others : found.announced
   if (items.length >= itemsMax) return items === found.announced ? closeAnnouncement(found) : ''
@@ -149,7 +152,7 @@ function addOther(found: Candidates, line: string): string {
   return ''
 }
 
-/** The announcement with what it announces, if anything follows it. */
+/** Ends the announcement, and returns it with its items. Empty if it has no items, or too few letters for a summary. */
 function closeAnnouncement(found: Candidates): string {
   const { announcement, announced } = found
   const text = announced.length > 0 ? `${announcement} ${joinItems(announced)}` : ''
@@ -169,7 +172,7 @@ function joinItems(items: readonly string[]): string {
     .join(' ')
 }
 
-/** Whether a text has enough letters to say something; a letter of Chinese, Japanese or Korean is half a word. */
+/** Whether a text has enough letters for a summary. A Chinese, Japanese or Korean letter counts as three. */
 function isTelling(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0
   if (letters >= lettersMin) return true

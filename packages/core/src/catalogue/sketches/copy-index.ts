@@ -84,7 +84,7 @@ export class CopyIndex {
     await this.#entering?.catch(() => {})
   }
 
-  /** Finds the pending sketches that have some shingles. */
+  /** Finds the given shingles among the pending sketches. */
   async #findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
     const waiting = this.#waiting
     // Versions that another process inserted into the table stay pending in this process, up to twice the maximum.
@@ -151,7 +151,7 @@ class WaitingSketches {
     return this.#rows.at(-1)?.sketch_num ?? 0
   }
 
-  /** Reads versions that were added since the last call. */
+  /** Reads the pending versions that were added since the last call. */
   async follow(db: Kysely<Tables>): Promise<void> {
     const rows = await selectWaitingSketches(db, { after: this.last })
     let turnedMs = performance.now()
@@ -164,7 +164,7 @@ class WaitingSketches {
     }
   }
 
-  /** The versions that have any of the given shingles. */
+  /** Finds the pending versions that have any of the given shingles. */
   find(shingles: readonly number[]): SharedShingle[] {
     const found: SharedShingle[] = []
     for (const shingle of shingles) {
@@ -190,7 +190,7 @@ class WaitingSketches {
     if (some.length > 0) yield some
   }
 
-  /** Drops the versions up to the `sketch_num` `last`, because they were inserted into the table. */
+  /** Removes the versions up to the `sketch_num` `last` from memory, once they are in the shingle table. */
   forget(last: number): void {
     const left = this.#rows.filter(({ sketch_num }) => sketch_num > last)
     this.#rows = []

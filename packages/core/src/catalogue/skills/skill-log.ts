@@ -136,7 +136,7 @@ export type SkillCause =
   /** The security score or `verified` changed, and nothing else. */
   | { readonly type: 'judgement' }
 
-/** The facts about a change of a skill that its log entries need. */
+/** A change of a skill with the data that its log entries contain. */
 interface LoggedChange {
   readonly before: SkillRow | undefined
   readonly skill: SkillRow
@@ -194,7 +194,7 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (cause.type !== 'version') {
     const entry =
       cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, findVersion(cause.versionId))
-    // If another version describes the skill now, mirrors need the metadata.
+    // Mirrors also need a skill entry if the metadata changed, or is not that of the new latest version.
     const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
     return isSame && (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
   }
@@ -203,7 +203,9 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   return (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
 }
 
-/** Whether a new latest version describes the skill, as mirrors assume unless the log says what the owner changed. */
+/**
+ * Whether the skill has the metadata of its latest version, if that is new. Mirrors assume so without a skill entry.
+ */
 async function showsLatest(trx: WriteTransaction, { before, skill, versions, contents }: LoggedChange) {
   const latest = versions.find(({ version }) => version === skill.latest_version)
   if (latest === undefined || before?.latest_version === skill.latest_version) return true

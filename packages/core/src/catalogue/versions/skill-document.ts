@@ -91,12 +91,12 @@ type CountColumn = 'downloads' | 'stars' | 'forks' | 'dependents'
 type SplicedField = CountColumn | 'forkedFrom'
 
 /**
- * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
- * another number are built again, in the background and when they are read.
+ * The version of the format of stored documents. Increase it with each change of {@link toSkillDocument}: documents
+ * with another number are built again, in the background and when they are read.
  */
 export const documentVersion = 4
 
-/** The first characters of each stored document of the current form. */
+/** The first characters of each stored document of the current format. */
 const documentHead = `{"form":${documentVersion},`
 
 /** The parts of the latest version that the details of a skill show. */
@@ -139,7 +139,7 @@ export function toSkillDocument(
   return JSON.stringify({ form: documentVersion, ...document })
 }
 
-/** Whether a stored document has the form of this program. */
+/** Whether a stored document has the format of this release. */
 export function hasCurrentForm(document: string): boolean {
   return document.startsWith(documentHead)
 }

@@ -11,7 +11,7 @@ import { toFilterCondition } from '../filters.ts'
 import { chooseTokens, queryMatchesMax } from './query-tokens.ts'
 import { countVisible, selectVisible } from './visible-skills.ts'
 
-/** Number of best matches that an index in memory ranks; the other matches keep the order of the database. */
+/** Number of matches that the index in memory ranks; the matches after them keep the order of the database. */
 const rankedMax = 100
 /** The score of a token by kind, which is multiplied by the rarity of the token. */
 const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
@@ -26,15 +26,15 @@ const sortColumns = {
   stars: 'stars',
   effect: 'effect_low',
 } as const
-/** Maximum `offset + limit` of a list by date whose skills are found in the order of their versions. */
+/** Maximum `offset + limit` of a list by date that is read in the order of the versions ({@link isNewest}). */
 const newestMax = 1000
 const noTextMatch = { score: 0, fields: [], terms: [] }
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
- * The database finds the matches by the words and stems of the query. Then an index in memory of the best matches ranks
- * and explains the best matches, so that there is one set of rules. Misspellings are corrected only from words of the
- * best matches.
+ * The database finds the matches by the words and stems of the query, and scores them by the rarity of these words. The
+ * matches with the highest scores are then loaded into a temporary index in memory, which ranks and explains them by
+ * the same rules as the index in memory of all skills. Misspellings are corrected only to words of these matches.
  */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
   if (query.q.trim() === '') return readListedPage(database, query)
@@ -137,8 +137,8 @@ async function readMatchesPage(
     .where(sql<SqlBool>`not open`)
     .select(['found.num', 'token', 'weight'])
   const end = offset + limit
-  // Ordered by relevance and without filters, all matches pass: then count the matches, and look up only the best
-  // places.
+  // In the order of relevance and without filters, all matches pass. Then count the matches, and look up only the best
+  // of them, up to the end of the page.
   const isCounted = sort !== undefined || isFiltered(filters)
   const passing = selectVisible(database, viewer, filters)
     .where(await toFilterCondition(database, filters))

@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts'
 export const texts: Migration = {
   name: '0004-texts',
   async up(db) {
-    // The key of `scheduleTexts`, which continues after this row number.
+    // `scheduleTexts` reads this key, and indexes the skills after this row number.
     await sql`insert into meta (key, value) select 'texts.indexed', '0' where exists (select 1 from skills)`.execute(db)
   },
 }
