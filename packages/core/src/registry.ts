@@ -134,7 +134,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const made = await openParts(options)
   const registry = toRegistry(made)
   if (!made.context.database.isReadOnly) {
-    const begin = options.works === false ? beginEmpty : beginWork
+    const begin = options.works === false ? beginIdle : beginWork
     await begin(made).catch(async (error: unknown) => {
       await registry.close().catch(made.onError)
       throw error
@@ -222,8 +222,8 @@ async function openParts(options: RegistryOptions) {
     await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close(), database.bucket?.objects.close()])
   }
   const authenticator = createAuthenticator(database, clock, onError)
-  const { endNotices } = base
-  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError, mailer }
+  const { endNotices, isNew } = base
+  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, isNew, onError, mailer }
 }
 
 /** Opens the database and makes the parts that all other parts of a registry need. */
@@ -236,14 +236,14 @@ async function openBase(options: RegistryOptions) {
   const { ca, proxy } = options.outgoing ?? {}
   const blobs = options.blobs && { ca, proxy, ...options.blobs }
   const database = await openDatabase({ ...options, extensions, blobs })
-  const { origin, epoch } = await openIdentity(database, options.origin, clock)
+  const { origin, epoch, isNew } = await openIdentity(database, options.origin, clock)
   const replica = await openReplica(options, database, onError)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = new Outbox({ database, clock, traffic, onError })
   const closing = new AbortController()
-  const identity = { origin, epoch, secrets, extensions }
+  const identity = { origin, epoch, isNew, secrets, extensions }
   return { ...identity, clock, onError, outgoing, database, replica, endNotices, changes, traffic, outbox, closing }
 }
 
@@ -301,12 +301,11 @@ function makeReading(options: RegistryOptions, { database, changes, onError }: B
 }
 
 /**
- * Records that an empty catalogue has no old scans and documents. Otherwise the first process with background work would
- * examine all that other processes, such as an import, store from now on.
+ * Records that a new database has no old scans and documents. Otherwise the first process with background work would
+ * examine all that processes without it, such as an import, stored before.
  */
-async function beginEmpty({ context }: RegistryParts): Promise<void> {
-  const { read } = context.database
-  if (await read.selectFrom('skills').select('id').limit(1).executeTakeFirst()) return
+async function beginIdle({ context, isNew }: RegistryParts): Promise<void> {
+  if (!isNew) return
   await rescanByNewRules(context)
   await startDocuments(context)
 }

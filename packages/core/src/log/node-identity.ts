@@ -13,6 +13,8 @@ export interface Identity {
   /** Name of the log and of the keys that sign it. */
   readonly origin: string
   readonly epoch: number
+  /** Whether this process created it, so that the database is new. */
+  readonly isNew: boolean
 }
 
 /**
@@ -27,13 +29,13 @@ async function ensureIdentity({ writer }: Database, given: string | undefined): 
       const origin = given ?? `skillstead-${newId()}`
       await putMeta(trx, 'origin', origin)
       await putMeta(trx, 'epoch', `${epoch}`)
-      return { origin, epoch }
+      return { origin, epoch, isNew: true }
     }
-    if (given === undefined || given === stored) return { origin: stored, epoch }
+    if (given === undefined || given === stored) return { origin: stored, epoch, isNew: false }
     const { log_seq } = await trx.selectFrom('heads').select('log_seq').executeTakeFirstOrThrow()
     if (log_seq > 0) throw toRenameError(stored, given)
     await putMeta(trx, 'origin', given)
-    return { origin: given, epoch }
+    return { origin: given, epoch, isNew: false }
   })
 }
 
@@ -47,7 +49,7 @@ async function readIdentity({ read }: Database, given: string | undefined): Prom
     )
   }
   if (given !== undefined && given !== origin) throw toRenameError(origin, given)
-  return { origin, epoch }
+  return { origin, epoch, isNew: false }
 }
 
 async function readStoredIdentity(db: Kysely<Tables>): Promise<{ origin: string | undefined; epoch: number }> {
