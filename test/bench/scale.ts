@@ -171,7 +171,13 @@ async function measureRequests(
     const [first] = times.splice(0, 1)
     figures.push(
       { name: `${name}, the first`, value: first!, unit: 'ms' },
-      { name: `${name}, median`, value: quantile(times, 0.5), unit: 'ms', note: 'one request after another', ...toTarget(name) },
+      {
+        name: `${name}, median`,
+        value: quantile(times, 0.5),
+        unit: 'ms',
+        note: 'one request after another',
+        ...toTarget(name),
+      },
       { name: `${name}, 99th percentile`, value: quantile(times, 0.99), unit: 'ms' },
     )
   }
