@@ -117,7 +117,7 @@ describeDatabases('stored skill documents of an earlier release', (suite, dialec
     expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
   })
 
-  it('are not searched for in a registry that the current release created, nor are old scans', async () => {
+  it('are not searched for in a registry that a process without background work filled, nor are old scans', async () => {
     const place = await makePlace(dialect)
     onTestFinished(place.remove)
     const idle = await openRegistry({ ...place.location, works: false })

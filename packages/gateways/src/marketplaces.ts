@@ -79,7 +79,7 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
     if (plain.length === 0) {
       throw new RegistryError(
         'not_found',
-        'All skills here contain files, such as hooks, that a plugin would run. Install them as skills, not plugins.',
+        'All skills here contain files, such as hooks or servers, that a plugin would activate. Install them as skills.',
       )
     }
     return plain.map(({ offer, artifact }) => {
