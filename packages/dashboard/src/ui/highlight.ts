@@ -4,8 +4,11 @@ import workerUrl from './highlight-worker.ts?worker&url'
 
 /** Maximum number of characters of a text that is highlighted; a longer text stays plain. */
 const charactersMax = 200_000
-/** Maximum time for highlighting. A slower text was made to be slow: its worker is ended, and the text stays plain. */
-const answerMs = 2000
+/**
+ * Maximum time for highlighting. A slower text was made to be slow: its worker is ended, and the text stays plain. The
+ * first text of a language takes half a second on a laptop, and several on a phone: its expressions are compiled.
+ */
+const answerMs = 10_000
 
 /** See https://w3c.github.io/trusted-types/dist/spec/. Missing in some browsers, and in TypeScript's types. */
 interface TrustedTypes {
