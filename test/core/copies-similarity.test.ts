@@ -277,7 +277,7 @@ async function matchesIn(test: TestRegistry, name: string) {
   return (await test.api().getSimilarity({ name })).matches
 }
 
-describeDatabases('the index of copies', (open) => {
+describeDatabases('the index of copies', (open, dialect) => {
   it('returns the same copies before and after pending entries are inserted, in every process', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
@@ -324,6 +324,24 @@ describeDatabases('the index of copies', (open) => {
     await expect.poll(() => countOf(partsOf(test.registry), 'waiting_sketches')).toBe(0)
     await index.stop()
   })
+
+  it.skipIf(dialect !== 'PostgreSQL')(
+    'inserts pending entries while another write holds the lock (PostgreSQL)',
+    async () => {
+      const test = await open({ works: false })
+      const parts = partsOf(test.registry)
+      const alice = await test.makeUser('alice')
+      await alice.api.publishSkill({ skillMd: skillMd('first', { body: text(0, 100) }) })
+      const { promise: end, resolve } = Promise.withResolvers<void>()
+      const writing = parts.database.writer.write(() => end)
+      const entering = parts.copies.enter()
+      await expect.poll(() => countOf(parts, 'shared_shingles')).toBeGreaterThan(0)
+      expect(await countOf(parts, 'waiting_sketches')).toBe(1)
+      resolve()
+      await Promise.all([writing, entering])
+      expect(await countOf(parts, 'waiting_sketches')).toBe(0)
+    },
+  )
 
   it('ignores a version that was rolled back', async () => {
     const test = await open()

@@ -12,7 +12,7 @@ import { openSqliteForReading } from './sqlite/sqlite-reading.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { isRepeatable, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
-import { BatchWriter, closedWriter, type Writer, type WriteTransaction } from './writer.ts'
+import { BatchWriter, closedWriter, type WriteOptions, type Writer, type WriteTransaction } from './writer.ts'
 
 /** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
@@ -93,14 +93,15 @@ function requireFile(path: string, mode: DatabaseLocation['mode']): void {
 }
 
 /**
- * Runs one statement that changes a row on which no other write depends. On PostgreSQL the statement does not wait for
- * the lock that all writers of all nodes take.
+ * Runs one statement that changes rows on which no other write depends. On PostgreSQL the statement neither waits for
+ * the lock that all writers of all nodes take, nor holds it.
  */
 export function writeApart<T>(
   { dialect, isReadOnly, read, writer }: Database,
   statement: (db: Kysely<Tables>) => Promise<T>,
+  options?: WriteOptions,
 ): Promise<T> {
-  return dialect === 'postgres' && !isReadOnly ? statement(read) : writer.write(statement)
+  return dialect === 'postgres' && !isReadOnly ? statement(read) : writer.write(statement, options)
 }
 
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {

@@ -66,7 +66,7 @@ export const insertWaiting = compileWrite(
  * cheapest.
  */
 export async function putShingles(
-  trx: WriteTransaction,
+  db: Kysely<Tables>,
   dialect: Dialect,
   entries: readonly SharedShingle[],
 ): Promise<void> {
@@ -74,7 +74,7 @@ export async function putShingles(
     select given.shingle, given.skill_num, given.sketch_num from (${selectShingleEntries(dialect, toEntryTexts(dialect, entries))}) as given
     where not exists (select 1 from shared_shingles as there where there.shingle = given.shingle
       limit 1 offset ${sql.lit(skillsPerShingleMax - 1)})
-    on conflict do nothing`.execute(trx)
+    on conflict do nothing`.execute(db)
 }
 
 /**

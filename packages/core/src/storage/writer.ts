@@ -30,7 +30,7 @@ export interface Writer {
   drain(): Promise<void>
 }
 
-interface WriteOptions {
+export interface WriteOptions {
   /** Marks a bulk write, such as that of an import: no client waits for it, so larger batches may share a commit. */
   readonly bulk?: boolean
   /** Removes the write from the queue and rejects it with the reason of the signal. Ignored once the write began. */

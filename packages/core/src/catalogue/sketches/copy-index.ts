@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import type { Database } from '../../storage/database.ts'
+import { type Database, writeApart } from '../../storage/database.ts'
 import {
   findShared,
   insertSketch,
@@ -31,7 +31,7 @@ export interface SketchedVersion {
  * inserting one version at a time would rewrite a disk page for nearly every shingle.
  */
 const defaultWaitingMax = 2048
-/** Shingles per write transaction, so that other writes are not blocked for long. */
+/** Shingles per statement, so that other writes to an SQLite file are not blocked for long. */
 const shinglesPerWrite = 2048
 
 /** Finds versions that contain the same text, by the shingles in their sketches. */
@@ -105,7 +105,7 @@ export class CopyIndex {
     const { last } = this.#waiting
     for (const entries of this.#waiting.list(shinglesPerWrite)) {
       if (this.#isStopped) return
-      await writer.write((trx) => putShingles(trx, dialect, entries), { bulk: true })
+      await writeApart(this.#database, (db) => putShingles(db, dialect, entries), { bulk: true })
       await setImmediate()
     }
     await writer.write((trx) => removeWaiting(trx, last))
