@@ -143,6 +143,7 @@ export { type ListedVersion, selectListedVersions } from './catalogue/versions/s
 export type { FileRow } from './catalogue/versions/stored-version.ts'
 export { toResultColumns } from './catalogue/versions/version-evaluations.ts'
 export { type SkillCause, toEvaluationEntry, toRecallEntry, toVersionEntry } from './catalogue/skills/skill-log.ts'
+export { readKeysOf } from './visibility/audience.ts'
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/versions/skill-package.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Caller } from '@skillstead/core'
-import type { CatalogueContext, DiscoveryScope } from '@skillstead/core/internal'
+import { readKeysOf, type CatalogueContext, type DiscoveryScope } from '@skillstead/core/internal'
 import { isRegistryError, type RegistryError } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import pLimit, { type LimitFunction } from 'p-limit'
@@ -73,7 +73,11 @@ const countersMs = 60_000
 type Entry = EncodedList | RegistryError
 
 /** Creates the cache of the lists of one node. Changes of the catalogue clear it, until `stop` is called. */
-export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
+export function createEncodedLists({
+  changes,
+  clock,
+  database,
+}: Pick<CatalogueContext, 'changes' | 'clock' | 'database'>): EncodedLists {
   const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,
     maxEntrySize: listBytesMax,
@@ -126,11 +130,21 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
     }
   }
 
+  /**
+   * The values in the cache key that stand for the caller: callers with the same values may see the same skills. Those
+   * of a user include the organisations and teams, because joining and leaving these is no change of the catalogue.
+   */
+  async function readCallerView({ caller }: { readonly caller: Caller }): Promise<unknown[]> {
+    const { userId, role } = caller.kind === 'user' ? caller : { userId: null, role: null }
+    const keys = await readKeysOf(database.read, userId)
+    return [keys && keys.toSorted(), role, caller.sharedSkillId ?? null]
+  }
+
   const find = (key: string) => cached.get(key) ?? errors.get(key) ?? pending.get(key)
 
   return {
     async read(call, of, build, charge) {
-      const key = JSON.stringify([...toCallerView(call), ...of])
+      const key = JSON.stringify([...(await readCallerView(call)), ...of])
       let found = find(key)
       if (!found && charge) {
         await charge()
@@ -145,12 +159,6 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
     },
     stop,
   }
-}
-
-/** The values in the cache key that stand for the caller: callers with the same values may see the same skills. */
-function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
-  const shared = caller.sharedSkillId ?? null
-  return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
 }
 
 /** Builds and encodes a list, without the cache. */

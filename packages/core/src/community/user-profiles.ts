@@ -16,6 +16,7 @@ import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/webhooks.ts'
 import { sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
+import { isListedSkill, isPackOpenTo, listedCondition } from '../visibility/conditions.ts'
 import { isItemSeenBy } from '../visibility/quarantine-conditions.ts'
 import { selectOrganisationsWith } from '../visibility/rights.ts'
 
@@ -158,17 +159,12 @@ async function readVerifiedFields({ database }: StorageContext, { id }: UserRow)
 
 async function countOfUser(context: StorageContext, user: UserRow, { all }: { all: boolean }) {
   const db = context.database.read
-  const skills = db
-    .selectFrom('skills')
-    .where('owner_id', '=', user.id)
-    .where('state', '=', 'live')
-    .where('stub', '=', 0)
-    .where('latest_version', '!=', '')
+  const skills = db.selectFrom('skills').where('owner_id', '=', user.id)
   const packs = db.selectFrom('packs').where('curator_id', '=', user.id).where('state', '=', 'live')
   const follows = db.selectFrom('follows')
   return {
-    skills: await countRows(all ? skills : skills.where('visibility', '=', 'public')),
-    packs: await countRows(all ? packs : packs.where('visibility', '=', 'public')),
+    skills: await countRows(skills.where(all ? isListedSkill : listedCondition)),
+    packs: await countRows(all ? packs : packs.where(isPackOpenTo(guest))),
     followers: await countRows(follows.where('followed_id', '=', user.id)),
     following: await countRows(follows.where('follower_id', '=', user.id)),
   }

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { readBlobPart } from '../../storage/read-blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
-import { type Caller, callerId, guest } from '../../kernel/caller.ts'
+import { type Caller, guest } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { toRegistryError } from '../../storage/storage-error.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
@@ -18,7 +18,7 @@ import { searchSkills } from '../finding/skill-search.ts'
 import { offeredVersion } from '../versions/recalls.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 import { keepSeen } from '../../visibility/decisions.ts'
-import { openVisibilities } from '../../visibility/conditions.ts'
+import { isListedFor, isListedSkill, openVisibilities } from '../../visibility/conditions.ts'
 
 /** A version of a skill that an index may offer. */
 export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
@@ -75,7 +75,7 @@ export async function readOffersInBulk(
 ): Promise<Offer[]> {
   if (scope.of === 'pack') return readOffersOfPack(context, scope.slug, caller)
   const { id } = await getUserByName(context, scope.owner)
-  const skills = await selectOwnedIds(context, id, openVisibilities(guest), repositorySkillsMax).execute()
+  const skills = await selectOwnedIds(context, id, repositorySkillsMax).where(isListedFor(guest)).execute()
   const offers: Offer[] = []
   for (let at = 0; at < skills.length; at += offersPerQuery) {
     if (isSliceOver()) await nextSlice()
@@ -97,7 +97,8 @@ export async function countListed(context: StorageContext, scope: DiscoveryScope
   const open = openVisibilities(caller)
   if (scope.of === 'owner') {
     const { id } = await getUserByName(context, scope.owner)
-    return (await selectOwnedIds(context, id, open, ownerEntriesMax).execute()).length
+    const listed = selectOwnedIds(context, id, ownerEntriesMax).where(isListedSkill)
+    return (await listed.where('visibility', 'in', open).execute()).length
   }
   if (scope.of !== 'pack') return 1
   const pack = await getPack(context, scope.slug, caller)
@@ -136,31 +137,21 @@ async function readOfferOfSkill(context: StorageContext, input: { name: string; 
 
 async function readOffersOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
-  const isOwn = callerId(caller) === id
-  const open = openVisibilities(caller)
   const rows = await selectLatestOffers(context)
     // Only the selected skills are joined: an owner may have thousands.
-    .where('skills.id', 'in', selectOwnedIds(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
+    .where('skills.id', 'in', selectOwnedIds(context, id, ownerSkillsMax).where(isListedFor(caller)))
     .orderBy('skills.downloads', 'desc')
     .orderBy('skills.name')
     .execute()
   return toOffers(context, rows, caller)
 }
 
-/** The most downloaded skills of an owner. */
-function selectOwnedIds(
-  { database }: StorageContext,
-  ownerId: string,
-  visibilities: readonly SkillRow['visibility'][],
-  skillsMax: number,
-) {
+/** The most downloaded skills of an owner. The caller of this function adds who may see them. */
+function selectOwnedIds({ database }: StorageContext, ownerId: string, skillsMax: number) {
   return database.read
     .selectFrom('skills')
     .select('id')
     .where('owner_id', '=', ownerId)
-    .where('state', '=', 'live')
-    .where('latest_version', '!=', '')
-    .where('visibility', 'in', visibilities)
     .orderBy('downloads', 'desc')
     .orderBy('name')
     .limit(skillsMax)

@@ -13,7 +13,7 @@ import { getSkill } from '../skills/find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
 import { isPackOpenTo } from '../../visibility/conditions.ts'
-import { canSee } from '../../visibility/decisions.ts'
+import { keepSeen } from '../../visibility/decisions.ts'
 import { selectOrganisationsWith } from '../../visibility/rights.ts'
 
 /** The pack with a slug if the caller may see it; throws `not_found`. */
@@ -43,15 +43,9 @@ export async function readShownRows(context: StorageContext, packId: string, cal
     .where('pack_id', '=', packId)
     .orderBy('position')
     .execute()
-  const shown: typeof rows = []
-  for (const row of rows) {
-    // A skill under a takedown is left out, so that the pack stays readable.
-    if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
-    // As in every list, a skill with only yanked versions is left out, unless the pack pins the version.
-    if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
-    shown.push(row)
-  }
-  return shown
+  // As in every list, a skill with only yanked versions is left out, unless the pack pins the version.
+  const offered = rows.filter((row) => row.latest_version !== '' || row.stub === 1 || row.pinned_version !== null)
+  return keepSeen(context, offered, caller)
 }
 
 /** GET /packs/<slug>: a pack with its skills that the caller may see. */
