@@ -2,7 +2,7 @@ import { type MemberRole, rightsByRole } from '@skillstead/protocol'
 import { type Kysely, sql } from 'kysely'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { readRule, type Ruled } from './read-rule.ts'
+import { type NamedKind, readRule, type Ruled } from './read-rule.ts'
 
 /** Who finds a listed skill: every guest, every user, or only the readers stored with the skill. */
 export type Audience = 'guests' | 'users' | 'readers'
@@ -33,13 +33,7 @@ export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audien
  */
 export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[]): Promise<Map<string, string[]>> {
   const named = skills.filter((skill) => !isOpenToUsers(skill))
-  const found = new Map(
-    named.map((skill) => {
-      const kinds = readRule[skill.state].readers[skill.visibility]
-      const owner = kinds.includes('owner') ? [skill.owner_id] : []
-      return [skill.id, kinds.includes('member') ? [...owner, toMemberKey(skill.owner_id)] : owner]
-    }),
-  )
+  const found = new Map(named.map((skill) => [skill.id, toOwnerKeys(skill)]))
   const shared = named.filter(({ state, visibility }) => readRule[state].readers[visibility].includes('collaborator'))
   if (shared.length === 0) return found
   const ids = shared.map(({ id }) => id)
@@ -50,6 +44,21 @@ export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[
   const teams = db.selectFrom('team_skills').select(['skill_id', 'team_id as key']).where('skill_id', 'in', ids)
   for (const { skill_id, key } of await collaborators.unionAll(teams).execute()) found.get(skill_id)!.push(key)
   return found
+}
+
+/** The key of a kind of reader that depends on the owner of a skill. */
+const ownerKeys: Readonly<Record<Exclude<NamedKind, 'collaborator'>, (ownerId: string) => string>> = {
+  owner: (ownerId) => ownerId,
+  insider: (organisationId) => organisationId,
+  member: toMemberKey,
+}
+
+function toOwnerKeys({ state, visibility, owner_id }: Ruled): string[] {
+  const kinds = readRule[state].readers[visibility]
+  const keys = Object.entries(ownerKeys).flatMap(([kind, toKey]) =>
+    kinds.includes(kind as NamedKind) ? [toKey(owner_id)] : [],
+  )
+  return [...new Set(keys)]
 }
 
 /** Whether every user sees a skill, because its readers include users or guests. */

@@ -4,7 +4,8 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 import { selectOrganisationsWith } from './rights.ts'
 import {
   memberKinds,
-  membershipKinds,
+  type membershipKinds,
+  type NamedKind,
   type ReaderKind,
   readRule,
   selectSharedWith,
@@ -56,25 +57,35 @@ export const isListedSkill = eb.and([isListedRow, eb('skills.stub', '=', sql.lit
 /** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
 export type Viewer = UserId | null
 
+/**
+ * Whether a user is a reader of this kind of a row of `skills`. The subqueries do not depend on the row, so that a
+ * database runs them once or starts with them.
+ */
+const isReaderAs: Readonly<Record<NamedKind, (user: UserId) => Expression<SqlBool>>> = {
+  owner: (user) => eb('skills.owner_id', '=', user),
+  insider: (user) => isMemberAs('insider', user),
+  member: (user) => isMemberAs('member', user),
+  collaborator: (user) => eb('skills.id', 'in', selectSharedWith(user)),
+}
+const namedKinds = Object.keys(isReaderAs) as NamedKind[]
+
+function isMemberAs(kind: (typeof membershipKinds)[number], user: UserId): Expression<SqlBool> {
+  const organisations = eb.selectFrom(memberKinds).select('organisation_id').where('user_id', '=', user)
+  return eb('skills.owner_id', 'in', organisations.where('kind', '=', sql.lit(kind)))
+}
+
 /** Mutually exclusive conditions on a row of `skills`: one is true if the skill is live and the viewer sees it. */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
-  const closedTo = (kind: ReaderKind) =>
-    openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
-  const isClosedTo = (kind: ReaderKind) => isVisibilityIn(closedTo(kind))
-  // The subqueries do not depend on the row of `skills`, so that a database runs them once or starts with them.
-  const isMemberAs = (kind: (typeof membershipKinds)[number]) => {
-    const organisations = eb.selectFrom(memberKinds).select('organisation_id').where('user_id', '=', viewer)
-    return eb.and([isClosedTo(kind), eb('skills.owner_id', 'in', organisations.where('kind', '=', sql.lit(kind)))])
-  }
-  const isOwner = eb('skills.owner_id', '=', viewer)
-  const memberships = membershipKinds.map(isMemberAs)
-  const isShared = eb('skills.id', 'in', selectSharedWith(viewer))
+  const isClosedTo = (kind: NamedKind) =>
+    isVisibilityIn(openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility)))
+  const isReader = (kind: NamedKind) => eb.and([isClosedTo(kind), isReaderAs[kind](viewer)])
+  // The kinds exclude each other, except that a collaborator may also be a reader of another kind.
+  const isOther = namedKinds.filter((kind) => kind !== 'collaborator').map(isReader)
   return [
     isVisibilityIn(openVisibilitiesByViewer.user),
-    eb.and([isClosedTo('owner'), isOwner]),
-    ...memberships,
-    eb.and([isClosedTo('collaborator'), isShared, eb.not(eb.or([isOwner, ...memberships]))]),
+    ...isOther,
+    eb.and([isReader('collaborator'), eb.not(eb.or(isOther))]),
   ]
 }
 

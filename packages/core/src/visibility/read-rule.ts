@@ -12,6 +12,8 @@ export type Ruled = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state'>
 type Visibility = SkillRow['visibility']
 type Readers = Readonly<Record<Visibility, readonly ReaderKind[]>>
 export type ReaderKind = keyof typeof kindsByCaller | keyof typeof kindsByRow | (typeof storedKinds)[number]
+/** The kinds that make some users readers of a skill. A `holder` is any caller with a link, and sees no lists by it. */
+export type NamedKind = Exclude<ReaderKind, keyof typeof kindsByCaller | 'holder'>
 
 /** The kinds of reader that depend on the caller alone. Every caller is a guest. */
 export const kindsByCaller = {
