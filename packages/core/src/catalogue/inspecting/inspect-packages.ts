@@ -1,4 +1,5 @@
 import { inspectAccess, readOutline, reportUnscanned, scanPackage, toUnreadOutline } from '@skillstead/scanner'
+import { splitIntoBatches } from '../../kernel/batches.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { type Inspection, unreadAccess } from '../versions/inspection.ts'
 import { askInspectThread } from './inspection-threads.ts'
@@ -21,8 +22,7 @@ export interface Inspectable {
 export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 
 /** Packages per message. A thread gets its next message while it works on the previous message. */
-const orderPackages = 12
-const orderBytes = 64 * 1024
+const orderMax = { itemsMax: 12, bytesMax: 64 * 1024 }
 
 /** Inspects a package in a worker thread. If the worker thread fails, this thread inspects the package. */
 export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
@@ -32,7 +32,8 @@ export async function inspectPackage(context: InspectionContext, item: Inspectab
 
 /** As {@link inspectPackage} for many packages, in the same order: for imports. */
 export async function inspectMany(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
-  return (await Promise.all(toOrders(items).map((order) => inspectOrder(context, order)))).flat()
+  const orders = splitIntoBatches(items, orderMax, ({ content }) => content.size)
+  return (await Promise.all(orders.map((order) => inspectOrder(context, order)))).flat()
 }
 
 /** As {@link inspectMany} for items that contain packages and their metadata; returns the inspections by item. */
@@ -63,21 +64,6 @@ async function inspectHere(
     const outline = toUnreadOutline(digest)
     return { scan, access: unreadAccess, outline, sketch: emptySketch, terms: new Uint8Array() }
   }
-}
-
-function toOrders(items: readonly Inspectable[]): Inspectable[][] {
-  const orders: Inspectable[][] = []
-  let bytes = Infinity
-  for (const item of items) {
-    const last = orders.at(-1)
-    bytes += item.content.size
-    if (last && last.length < orderPackages && bytes <= orderBytes) last.push(item)
-    else {
-      orders.push([item])
-      bytes = item.content.size
-    }
-  }
-  return orders
 }
 
 /** Inspects packages in a worker thread, or each alone after a crash or timeout, to identify the package at fault. */
