@@ -134,7 +134,9 @@ describe('publishes at the same time', () => {
       void this.terminate()
     })
     const names = namesOf(12)
-    const outcomes = await publishAll(names, (name) => (name === 'skill-4' ? 'Word. '.repeat(20_000) : 'Do it.'))
+    const outcomes = await publishAll(names, (name) =>
+      name === 'skill-4' ? 'Word. '.repeat(20_000) : 'Do it with threads.',
+    )
     expect(killed).toBe(2)
     outcomes.forEach((outcome, i) =>
       expect(outcome).toMatchObject({

@@ -22,6 +22,7 @@ import {
 } from '../fixtures/schemas/schema-file.ts'
 import { describeDatabases, listInTurn } from '../support/harness.ts'
 import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
+import { recordStatements } from '../support/sent-statements.ts'
 import { extensions, openDatabase, openRegistry } from '../support/open-registry.ts'
 
 const stepNames = listSteps(extensions).map(({ name }) => name)
@@ -122,6 +123,34 @@ describeDatabases('a database that the program opens', (_open, dialect) => {
     expect(await describeSchema(location, dialect)).toEqual([])
     const registry = await open(location)
     expect((await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
+  })
+
+  it('of this release is opened with one statement about its migrations, which takes no lock', async () => {
+    const { location } = await makeEmpty(dialect)
+    await (await openRegistry(location)).close()
+    const sent = recordStatements()
+    await open(location)
+    const texts = sent.map(({ text }) => text)
+    expect(texts.filter((text) => /migrations|advisory|create table/.test(text))).toEqual([
+      expect.stringMatching(/^select name from migrations/),
+    ])
+    const first = texts.findIndex((text) => !/^pragma/i.test(text))
+    expect(texts[first]).toContain('migrations')
+  })
+
+  it.runIf(dialect === 'PostgreSQL')('is not confused with a table of another program in the search path', async () => {
+    for (const columns of ['id integer, migration text', 'name text, position integer']) {
+      const { location } = await makeEmpty(dialect)
+      await run(location, `create table migrations (${columns})`)
+      if (columns.startsWith('name')) await run(location, "insert into migrations values ('another program', 1)")
+      await run(location, 'create schema own')
+      const url = new URL(location.databaseUrl!)
+      url.searchParams.set('options', '-c search_path=own,public')
+      const registry = await open({ databaseUrl: url.href })
+      const { rows } = await sql`select name from own.migrations`.execute(partsOf(registry).database.read)
+      expect(rows.length).toBe(stepNames.length)
+      await (await openRegistry({ databaseUrl: url.href })).close()
+    }
   })
 
   it('of a development version is refused without changes', async () => {

@@ -18,7 +18,7 @@ import type { Operation, Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, type UserCaller, requireAccount } from '../kernel/caller.ts'
-import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
+import { inspectStored } from '../catalogue/inspecting/inspect-packages.ts'
 import type { QuarantineReason } from '../catalogue/publishing/publication.ts'
 import { publishVersion } from '../catalogue/publishing/publish-version.ts'
 import { readPublished, type Stored, toPublishAnswer } from '../catalogue/publishing/publish-answer.ts'
@@ -92,7 +92,7 @@ async function decideItem(
   const content = await readItemContent(context, id, digest)
   // Older software may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
-  const inspection = await inspectPackage(context, { content })
+  const inspection = await inspectStored(context, content)
   const decided = await context.database.writer.write(async (trx) => {
     const { row, isAccepted } = await decide(trx)
     if (!isAccepted) return { row }

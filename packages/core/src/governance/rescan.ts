@@ -7,7 +7,7 @@ import { markYanked } from '../catalogue/skills/change-skill.ts'
 import { findMeta, putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/versions/inspection.ts'
-import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
+import { inspectStored } from '../catalogue/inspecting/inspect-packages.ts'
 import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
 import { selectListedVersions } from '../catalogue/versions/skill-document.ts'
 import { findBaseline } from '../catalogue/versions/version-changes.ts'
@@ -176,7 +176,7 @@ async function rescanVersion(
   })
   if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
-  const { scan, outline } = await inspectPackage(context, { content: { digest, size, sources: files } })
+  const { scan, outline } = await inspectStored(context, { digest, size, sources: files })
   return { scan: toStoredScan(scan), outline, isQuarantined }
 }
 

@@ -21,3 +21,27 @@ export async function mapInBatches<Item, Result>(
   }
   return Promise.all(results)
 }
+
+/**
+ * Splits items into batches of up to `itemsMax` items and `bytesMax` bytes, in their order. An item that has more bytes
+ * is a batch of its own.
+ */
+export function splitIntoBatches<Item>(
+  items: readonly Item[],
+  { itemsMax, bytesMax }: { itemsMax: number; bytesMax: number },
+  countBytes: (item: Item) => number,
+): Item[][] {
+  const batches: Item[][] = []
+  let bytes = 0
+  for (const item of items) {
+    const last = batches.at(-1)
+    const itemBytes = countBytes(item)
+    bytes += itemBytes
+    if (last && last.length < itemsMax && bytes <= bytesMax) last.push(item)
+    else {
+      batches.push([item])
+      bytes = itemBytes
+    }
+  }
+  return batches
+}

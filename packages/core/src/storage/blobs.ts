@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import { limits, RegistryError } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { type Param, compileWrite } from './compiled-query.ts'
+import { compileForRows } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
@@ -44,19 +44,19 @@ export async function putBlobs(
   blobs: readonly Blob[],
   isMoved: (blob: Blob) => boolean = () => false,
 ): Promise<void> {
-  for (const blob of blobs) await insertBlob(trx, { ...blob, place: isMoved(blob) ? 'waiting' : null })
+  // PostgreSQL refuses a statement that would write the same row twice.
+  const distinct = new Map(blobs.map((blob) => [blob.digest, blob])).values()
+  const rows = Array.from(distinct, (blob): Tables['blobs'] => {
+    const { digest, size, encoding, bytes } = blob
+    return { digest, size, encoding, bytes, place: isMoved(blob) ? 'waiting' : null }
+  })
+  await insertBlobs(trx, rows)
 }
 
-const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
+const insertBlobs = compileForRows<Tables['blobs']>((db, rows) =>
   db
     .insertInto('blobs')
-    .values({
-      digest: param('digest'),
-      size: param('size'),
-      encoding: param('encoding'),
-      bytes: param('bytes'),
-      place: param('place'),
-    })
+    .values(rows)
     .onConflict((conflict) =>
       conflict
         .column('digest')

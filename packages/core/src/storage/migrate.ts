@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { readErrorCode, RegistryError } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { baseline } from './migrations/0001-first.ts'
@@ -75,9 +75,11 @@ export function listSteps(extensions: Extensions): readonly Migration[] {
 /**
  * Migrates a database to the schema of this release in one transaction, so that a failure changes nothing. Throws if
  * the database has migrations that neither this release nor the given extensions have. Kysely's `Migrator` (0.29) would
- * run those of SQLite without a transaction, because its adapter states `supportsTransactionalDdl: false`.
+ * run those of SQLite without a transaction, because its adapter states `supportsTransactionalDdl: false`. If
+ * nothing is missing, as at most starts, a single statement without a lock is enough.
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
+  if (await isCurrent(db, dialect, extensions)) return
   await db.transaction().execute(async (trx) => {
     // If two nodes open an empty PostgreSQL database at once, `if not exists` does not keep one of them from failing.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
@@ -85,13 +87,41 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)
     requireKnownSteps(applied, extensions)
-    const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
+    const missing = listMissingSteps(applied, extensions)
     for (const [i, migration] of missing.entries()) {
       await migration.up(trx, dialect)
       const position = applied.length + i
       await sql`insert into migrations (name, position) values (${migration.name}, ${position})`.execute(trx)
     }
   })
+}
+
+/** Whether a database has exactly the schema of this release and the extensions. Throws as {@link migrate}. */
+async function isCurrent(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions): Promise<boolean> {
+  try {
+    const applied = await readAppliedSteps(db, dialect === 'postgres' ? isInOwnSchema : undefined)
+    requireKnownSteps(applied, extensions)
+    return listMissingSteps(applied, extensions).length === 0
+  } catch (error) {
+    const code = readErrorCode(error)
+    // The database is empty, or belongs to another program.
+    if (code === 'SQLITE_ERROR' || code?.startsWith(postgresNameErrors)) return false
+    throw error
+  }
+}
+
+/** The first characters of PostgreSQL's codes for names that do not exist or are not accessible. */
+const postgresNameErrors = '42'
+
+/**
+ * Whether the table is in the schema in which PostgreSQL would create it: a later schema of the search path may have the
+ * table of another program.
+ */
+const isInOwnSchema = sql`tableoid in (select pg_class.oid from pg_class
+  join pg_namespace on pg_namespace.oid = relnamespace where nspname = current_schema())`
+
+function listMissingSteps(applied: readonly string[], extensions: Extensions): Migration[] {
+  return listSteps(extensions).filter(({ name }) => !applied.includes(name))
 }
 
 /**
@@ -109,7 +139,7 @@ export async function requireCurrentSchema(
   }
   const applied = await readAppliedSteps(db)
   requireKnownSteps(applied, extensions)
-  const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
+  const missing = listMissingSteps(applied, extensions)
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
   throw new RegistryError(
@@ -140,8 +170,10 @@ async function refuseForeignTables(trx: Kysely<Tables>): Promise<void> {
 }
 
 /** The names of the migrations that a database has, oldest first. */
-export async function readAppliedSteps(db: Kysely<Tables>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
+export async function readAppliedSteps(db: Kysely<Tables>, condition = sql`true`): Promise<string[]> {
+  const { rows } = await sql<{
+    name: string
+  }>`select name from migrations where ${condition} order by position`.execute(db)
   return rows.map(({ name }) => name)
 }
 

@@ -141,6 +141,12 @@ export function keepScan(texts: Texts, scan: Security): void {
   scannedTexts.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
 }
 
+/** Whether the findings of {@link findInTexts} with these rules are cached. */
+export function hasScan(texts: Texts, version: string): boolean {
+  const files = toScanFiles(texts)
+  return files.length === 0 || scannedTexts.has(toTextsScanKey(files, version))
+}
+
 function toTextsScanKey(files: readonly ScanFile[], version: string): string {
   return toDigest(Buffer.from(JSON.stringify([version, files])))
 }

@@ -2,6 +2,7 @@ import { limits, type QuarantinedVersion, RegistryError, toTimestamp } from '@sk
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
+import { compileInsert } from '../../storage/compiled-query.ts'
 import { countRows } from '../../storage/count-rows.ts'
 import { parseJson, type QuarantineItemRow, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -173,13 +174,13 @@ async function putQuarantineFiles(
   quarantineId: string,
   { files, blobs }: PackedContent,
 ): Promise<void> {
-  for (const [i, { path, executable }] of files.entries()) {
-    await trx
-      .insertInto('quarantine_files')
-      .values({ quarantine_id: quarantineId, path, executable: Number(executable ?? 0), ...blobs[i]! })
-      .execute()
-  }
+  const rows = files.map(({ path, executable }, i) => {
+    return { quarantine_id: quarantineId, path, executable: Number(executable ?? 0), ...blobs[i]! }
+  })
+  await insertQuarantineFiles(trx, ...rows)
 }
+
+const insertQuarantineFiles = compileInsert('quarantine_files')
 
 /** The public form of a quarantined version; `publisher` is the publisher's username. */
 export function toQuarantinedVersion(row: QuarantineItemRow & { publisher: string }): QuarantinedVersion {
