@@ -75,11 +75,7 @@ export async function publishVersion(
 
   if (choice.existing) {
     const unchanged = { ...storedBefore, skill: before!, version: choice.existing, warnings: known }
-    if (!changed) return unchanged
-    const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
-    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
-    const fromMetadata = await requireSettings(context, trx, { before: before!, after: skill }, publication.publisher)
-    return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
+    return changed ? refreshUnchanged(context, trx, unchanged, publication) : unchanged
   }
   const { imported, released } = publication
   if (excess) throw excess
@@ -123,6 +119,25 @@ export async function publishVersion(
   if (!quarantinedFor) await recordPublish(context, trx, { skill, version }, caller)
   const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
   return { ...published, created: true, quarantinedFor }
+}
+
+/** Refreshes a skill whose settings changed with a version that is stored already. Throws like {@link requireSettings}. */
+async function refreshUnchanged(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  unchanged: Published,
+  { publisher, settings }: Publication,
+): Promise<Published> {
+  const { skill: before, warnings } = unchanged
+  const skill = await refreshSkill(context, trx, {
+    skillId: before.id,
+    before,
+    at: context.clock.now(),
+    cause: { type: 'skill' },
+    upstreamWrite: { type: 'settings', before, userId: publisher.id, settings },
+  })
+  const fromMetadata = await requireSettings(context, trx, { before, after: skill }, publisher)
+  return { ...unchanged, skill, warnings: [...warnings, ...fromMetadata] }
 }
 
 /** Whether a version waits for reviewers. Throws `invalid_skill` if the version breaks a rule of the policy. */
