@@ -30,7 +30,7 @@ export {
   answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
-export type { SharedLimits } from './storage/shared-limits.ts'
+export { RateLimit, type SharedLimits } from './storage/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
 export { type AnyReply, authorize, localCall, PermittedCall } from './local-api.ts'
 export {
