@@ -84,7 +84,9 @@ export async function publishVersion(
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
   const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
-  const { inserted, ...refreshed } = await insertAndRefresh(context, trx, added, { isForUpstreams: !imported })
+  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
+  const published = toVersionChange(added, inserted, { isForUpstreams: !imported })
+  const refreshed = await refreshWithDocument(context, trx, { ...published, read })
   const { version, uses } = inserted
   const { skill } = refreshed
 
@@ -117,8 +119,7 @@ export async function publishVersion(
     }))
   const quarantinedFor = action === 'quarantine' ? 'policy' : isWaiting ? 'approval' : undefined
   if (!quarantinedFor) await recordPublish(context, trx, { skill, version }, caller)
-  const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
-  return { ...published, created: true, quarantinedFor }
+  return { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged, created: true, quarantinedFor }
 }
 
 /** Refreshes a skill whose settings changed with a version that is stored already. Throws like {@link requireSettings}. */
@@ -256,7 +257,8 @@ export async function storeVersion(
   added: NewVersion,
   caller: Caller,
 ): Promise<StoredVersion> {
-  const { inserted, skill } = await insertAndRefresh(context, trx, added)
+  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
+  const skill = await refreshSkill(context, trx, { ...toVersionChange(added, inserted), read })
   const stored = { skill, version: inserted.version, uses: inserted.uses }
   await recordPublish(context, trx, stored, caller)
   return stored
@@ -270,19 +272,6 @@ async function findOwnExcess(
 ) {
   if (imported || released) return undefined
   return findQuotaExcess(context, trx, owner, { name: 'this version', bytes: content.size })
-}
-
-async function insertAndRefresh(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  added: NewVersion,
-  options?: { isForUpstreams: boolean },
-) {
-  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
-  return {
-    inserted,
-    ...(await refreshWithDocument(context, trx, { ...toVersionChange(added, inserted, options), read })),
-  }
 }
 
 /** The change of a skill by an inserted version, with the event and, if `isForUpstreams`, the write to upstreams. */
