@@ -304,3 +304,17 @@ describe('file names', () => {
     expect(names.filter((file, i) => names.indexOf(file) !== i)).toEqual([])
   })
 })
+
+describe('exported functions and classes', () => {
+  it.each(packages)('of %s have names that are unique within the package', (name) => {
+    const paths = globSync(`${name}/src/**/*.{ts,tsx}`, { cwd: root })
+    const names = paths.flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      const found = text.matchAll(/^export (?:default )?(?:abstract )?(?:async )?(?:function\*?|class) (\w+)/gm)
+      // Overloads of a function declare its name more than once.
+      return [...new Set([...found].map(([, exported]) => exported!))]
+    })
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((exported, i) => names.indexOf(exported) !== i)).toEqual([])
+  })
+})

@@ -141,7 +141,7 @@ export { ciServices } from './ci-services.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export {
-  countListed,
+  countListedCharacters,
   findClientProblems,
   reportClient,
   skillClients,
