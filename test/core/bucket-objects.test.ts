@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { openS3Objects } from '../../packages/core/src/storage/bucket/s3-objects.ts'
+import { S3Objects } from '../../packages/core/src/storage/bucket/s3-objects.ts'
 import { failWith, openS3Server, type S3Fault } from '../support/s3-server.ts'
 
 const s3 = await openS3Server()
@@ -10,7 +10,7 @@ const digestOf = (letter: string) => `sha256:${letter.repeat(64)}`
 const keyOf = (letter: string) => `lists/${letter.repeat(64)}`
 
 function open(prefix: string) {
-  const objects = openS3Objects(s3.toOptions(prefix))
+  const objects = new S3Objects(s3.toOptions(prefix))
   onTestFinished(() => objects.close())
   return objects
 }
@@ -97,7 +97,7 @@ it('the S3 client reaches AWS through the proxy, with the bucket name in the hos
   const httpsProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   for (const [url, region] of [['s3://skills/a'], ['s3://skills.example.com', 'eu-central-1']] as const) {
     const options = { ...s3.toOptions('', { url, proxy: { httpsProxy }, region }), endpoint: undefined }
-    const objects = openS3Objects(options)
+    const objects = new S3Objects(options)
     await expect(objects.get(digestOf('a'))).rejects.toThrow('cannot be reached.')
     await objects.close()
   }

@@ -191,7 +191,8 @@ describeDatabases('the discovery indexes', (open) => {
   it('report which program downloaded a file', async () => {
     const clients: (string | undefined)[] = []
     const countDownload = (_: unknown, by?: { client?: string }) => void clients.push(by?.client)
-    const counters = { ...partsOf(test.registry).counters, countDownload }
+    const { counters: own } = partsOf(test.registry)
+    const counters = { countDownload, flush: () => own.flush(), stop: () => own.stop() }
     const installer = await serve({ ...test, registry: withParts(test.registry, { counters }) })
     const ask = (headers: Record<string, string>) => installer.download('/alice/pdf', 'pdf', { headers })
     await ask({ 'user-agent': 'node' })

@@ -14,7 +14,7 @@ import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { openHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
 import { createScopeRepositories } from '../../packages/gateways/src/git/scope-repository.ts'
-import { createVersionTrees } from '../../packages/gateways/src/git/version-trees.ts'
+import { VersionTrees } from '../../packages/gateways/src/git/version-trees.ts'
 import { codeOf } from '../support/answers.ts'
 import { startGit, toSkillMd } from '../support/git-acts.ts'
 import { fetchObjects, listRefs, readPack, toPackets, upload } from '../support/git-client.ts'
@@ -181,7 +181,7 @@ it('the event loop is not blocked while the worst valid git requests are answere
 it('the reading of a repository ends when the client disconnects', async () => {
   const { registry } = await startGit()
   const context = partsOf(registry)
-  const trees = createVersionTrees(context)
+  const trees = new VersionTrees(context)
   const gone = AbortSignal.abort(new Error('gone'))
   const scope = { of: 'owner', owner: 'alice' } as const
   await expect(readRepositoryVersions(context, scope, guest, gone)).rejects.toThrow('gone')
@@ -393,7 +393,7 @@ it('the largest git history of an owner is charged once and built once', async (
   const all = await readRepositoryVersions(context, { of: 'owner', owner: 'alice' }, guest)
   const one = all.find(({ name }) => name === 'long')!
   const versions = Array.from({ length: 4096 }, (_, n) => ({ ...one, version: `1.0.${n}` }))
-  const repositories = createScopeRepositories(context, createVersionTrees(context))
+  const repositories = createScopeRepositories(context, new VersionTrees(context))
   const charged: number[] = []
   const open = () => repositories.open('alice', versions, { charge: async (count) => void charged.push(count) })
   const made = await open()
@@ -407,7 +407,7 @@ it('the tree of a version is found after another version with the same digest wa
   const context = partsOf(registry)
   const select = context.database.read.selectFrom('versions').select(['id', 'digest'])
   const { id, digest } = await select.where('version', '=', '1.0.0').executeTakeFirstOrThrow()
-  const trees = createVersionTrees(context)
+  const trees = new VersionTrees(context)
   const deleted = { id: 'deleted', digest }
   expect(await trees.findRoots([deleted])).toEqual(new Map())
   expect([...(await trees.findRoots([{ id, digest }])).keys()]).toEqual([digest])

@@ -2,7 +2,7 @@ import { localApi } from '@skillstead/core'
 import type { StaticFiles } from '@skillstead/server'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPageTemplate } from '../../packages/server/src/pages/page-template.ts'
+import { PageTemplate } from '../../packages/server/src/pages/page-template.ts'
 import { createClock } from '../support/harness.ts'
 import { sendRaw, startNode } from '../support/server-harness.ts'
 
@@ -131,7 +131,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('contains hostile texts only as escaped text', () => {
-    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, atRoot)
+    const template = new PageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, atRoot)
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -165,29 +165,33 @@ describe('a page without JavaScript', () => {
     const text = hostile.map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, text, text, (title, description, fact) => {
-        const page = write({
-          address: 'https://a.example',
-          text: {
-            path: '/x',
-            title,
-            description,
-            facts: [['Version', fact]],
-            install: fact || 'a',
-            links: [[`/${fact}`, title]],
-          },
-        }).toString()
+        const page = template
+          .write({
+            address: 'https://a.example',
+            text: {
+              path: '/x',
+              title,
+              description,
+              facts: [['Version', fact]],
+              install: fact || 'a',
+              links: [[`/${fact}`, title]],
+            },
+          })
+          .toString()
         // The elements are those of the same page with harmless texts.
-        const plain = write({
-          address: 'https://a.example',
-          text: {
-            path: '/x',
-            title: 'a',
-            description: 'a',
-            facts: [['Version', 'a']],
-            install: 'a',
-            links: [['/a', 'a']],
-          },
-        }).toString()
+        const plain = template
+          .write({
+            address: 'https://a.example',
+            text: {
+              path: '/x',
+              title: 'a',
+              description: 'a',
+              facts: [['Version', 'a']],
+              install: 'a',
+              links: [['/a', 'a']],
+            },
+          })
+          .toString()
         expect(readTags(page)).toEqual(readTags(plain))
         expect(decode(/<h1><bdi>([^]*?)<\/bdi>/.exec(page)![1]!)).toBe(Buffer.from(title).toString())
       }),
@@ -195,10 +199,10 @@ describe('a page without JavaScript', () => {
   })
 
   it('stays small, whatever a skill or user contains', () => {
-    const write = createPageTemplate(source, { name: 'Node' }, atRoot)
+    const template = new PageTemplate(source, { name: 'Node' }, atRoot)
     const long = 'wörd '.repeat(200_000)
     const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
-    const page = write({
+    const page = template.write({
       address: '',
       text: { path: '/', title: 't', description: 'd', facts: [['Deprecated', long]], links },
     })

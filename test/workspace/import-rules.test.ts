@@ -83,6 +83,17 @@ function readImports(path: string, from: string): Import[] {
   })
 }
 
+/** The imports of the tests among themselves, by paths below `test`. */
+function listTestImports(): [from: string, to: string][] {
+  const folder = join(root, '../test')
+  const paths = globSync('**/*.ts', { cwd: folder, exclude: ['**/node_modules', 'fixtures'] })
+  return paths.flatMap((path) =>
+    readImports(join(folder, path), 'test')
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }): [string, string] => [path, join(path, '..', specifier)]),
+  )
+}
+
 function toPackage(specifier: string): string {
   if (specifier.startsWith('.')) return ''
   const parts = specifier.split('/')
@@ -152,6 +163,19 @@ describe('the source code', () => {
 
   it.each(packages)('of %s has no import cycle between files, type imports included', (name) => {
     expect(findFileCycles(listWithin(name))).toEqual([])
+  })
+
+  it('of the tests has no import cycle between files, type imports included', () => {
+    const found = listTestImports()
+    expect(found.map(([, to]) => to)).toContain('support/harness.ts')
+    expect(findFileCycles(found)).toEqual([])
+  })
+
+  it('of migrations imports nothing that a later release may change', () => {
+    const frozen = ['kysely', '../dialect.ts', './migration.ts']
+    const found = imports.filter(({ file }) => file.startsWith('core/src/storage/migrations/'))
+    expect(found.length).toBeGreaterThan(20)
+    expect(found.filter(({ specifier }) => !frozen.includes(specifier))).toEqual([])
   })
 
   it('is in folders that have 3 to 30 files each', () => {
@@ -278,5 +302,19 @@ describe('file names', () => {
       .filter((path) => /\.tsx?$/.test(path))
       .map((path) => path.slice(path.lastIndexOf('/') + 1))
     expect(names.filter((file, i) => names.indexOf(file) !== i)).toEqual([])
+  })
+})
+
+describe('exported functions and classes', () => {
+  it.each(packages)('of %s have names that are unique within the package', (name) => {
+    const paths = globSync(`${name}/src/**/*.{ts,tsx}`, { cwd: root })
+    const names = paths.flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      const found = text.matchAll(/^export (?:default )?(?:abstract )?(?:async )?(?:function\*?|class) (\w+)/gm)
+      // Overloads of a function declare its name more than once.
+      return [...new Set([...found].map(([, exported]) => exported!))]
+    })
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((exported, i) => names.indexOf(exported) !== i)).toEqual([])
   })
 })

@@ -27,7 +27,7 @@ const bareCodes: Readonly<Record<number, ErrorCode>> = {
  * Converts a failed response to an error. If a proxy sent the response instead of a node, the status determines the code,
  * or the code is `upstream_failed`.
  */
-export function toRegistryError(response: Response, text: string): RegistryError {
+export function toResponseError(response: Response, text: string): RegistryError {
   const retryAfterSeconds = readRetryAfter(response.headers)
   const problem = toFields(attempt(() => parseForeignJson(text, { valuesMax })))
   if (isResponseCode(problem.code) && typeof problem.detail === 'string') {

@@ -1,6 +1,6 @@
 import type { Content } from '@skillstead/protocol'
 import { JsonLimitError, RegistryError, parseForeignJson } from '@skillstead/protocol/wire'
-import { toRegistryError } from './problem.ts'
+import { toResponseError } from './problem.ts'
 import { forGood } from './retries.ts'
 
 /** The response of a node to a successful call. */
@@ -38,7 +38,7 @@ export async function readAnswer(response: Response, expected: Expected): Promis
   if (response.status === 304 && expected.maybeUnchanged) return { output: undefined, etag, isUnchanged: true }
   if (pageStatuses.has(response.status) && isNetworkPage(response)) throw notANode(response, 'text/html')
   if (!response.ok)
-    throw toRegistryError(response, new TextDecoder().decode(await readResponseBytes(response, problemBytesMax)))
+    throw toResponseError(response, new TextDecoder().decode(await readResponseBytes(response, problemBytesMax)))
   if (response.status === 204) return { output: undefined, etag, isUnchanged: false }
   const output = expected.isContent
     ? await readResponseContent(response, etag, expected.digest)

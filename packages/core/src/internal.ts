@@ -30,7 +30,7 @@ export {
   answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
-export type { SharedLimits } from './storage/shared-limits.ts'
+export { RateLimit, type SharedLimits } from './storage/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
 export { type AnyReply, authorize, localCall, PermittedCall } from './local-api.ts'
 export {
@@ -44,15 +44,7 @@ export {
   readLogTexts,
 } from './catalogue/offers/bundle-parts.ts'
 export type { CatalogueContext } from './catalogue/context/catalogue-context.ts'
-export type {
-  Opinion,
-  PublishedHere,
-  SettingsChange,
-  UpstreamLogs,
-  UpstreamQueue,
-  Artifact,
-  SkillSettings,
-} from './catalogue/context/ports.ts'
+export type { Opinion, PublishedHere, SettingsChange, Artifact, SkillSettings } from './catalogue/context/ports.ts'
 export { readSkillMdRows } from './catalogue/copies/copy-candidates.ts'
 export {
   type DiscoveryScope,
@@ -267,15 +259,7 @@ export {
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'
-export {
-  parseJson,
-  type PackRow,
-  type SkillRow,
-  type Tables,
-  type UserRow,
-  type VersionMetadata,
-  type VersionRow,
-} from './storage/tables.ts'
+export { parseJson, type PackRow, type SkillRow, type Tables, type UserRow, type VersionRow } from './storage/tables.ts'
 export { putSkillText, type SkillText, toVector } from './storage/text-search.ts'
 export { findUnusedBlobs, removeUnusedBlobs } from './storage/unused-blobs.ts'
 export { withWrite, type WriteTransaction } from './storage/writer.ts'

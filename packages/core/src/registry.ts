@@ -22,7 +22,7 @@ import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
-import { createDownloadCounters, createSeenUses } from './community/download-counters.ts'
+import { DownloadCounters, SeenUses } from './community/download-counters.ts'
 import { handleExternalScans } from './community/external-skills.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
 import { InstallTelemetry } from './community/telemetry.ts'
@@ -278,7 +278,7 @@ async function makeCounting(
 ) {
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError, recordInstallers }
-  const counters = createDownloadCounters(counting, createSeenUses(sharedLimits))
+  const counters = new DownloadCounters(counting, new SeenUses(sharedLimits))
   return { counters, telemetry: new InstallTelemetry(counting) }
 }
 

@@ -60,7 +60,7 @@ export function toVisibilityFields(chosen: string | undefined, organisation: str
 }
 
 /** The owner of a skill: a user or an organisation. */
-export const toOwner = (fullName: string): string => fullName.split('/')[0]!
+export const toSkillOwner = (fullName: string): string => fullName.split('/')[0]!
 
 /**
  * What the signed-in user may do with a skill as its owner, or as a member of the organisation that owns it, and whether
@@ -68,7 +68,7 @@ export const toOwner = (fullName: string): string => fullName.split('/')[0]!
  */
 export function useRoles(skill: SkillDetails) {
   const me = useMe()
-  const owner = toOwner(skill.fullName)
+  const owner = toSkillOwner(skill.fullName)
   const role = useRoleFor(owner)
   const may = (right: Right) => mayDo(role, right) && skill.origin.kind !== 'mirror'
   return {
@@ -84,7 +84,7 @@ export function useRoles(skill: SkillDetails) {
 export function useMayManage(skill: SkillDetails): boolean | undefined {
   const { mayPublish, isAdmin } = useRoles(skill)
   const me = useMe()
-  const { isLoading } = useOrganisations(toOwner(skill.fullName) !== me?.username)
+  const { isLoading } = useOrganisations(toSkillOwner(skill.fullName) !== me?.username)
   if (mayPublish || isAdmin) return true
   return me === undefined || isLoading ? undefined : false
 }

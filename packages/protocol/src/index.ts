@@ -75,7 +75,6 @@ export {
 } from './schemas/agent.ts'
 export type { Change, ChangeFinding } from './schemas/change.ts'
 export {
-  evaluationChanges,
   EvaluationResult,
   hasRunOfEachCase,
   ProgramName,
@@ -84,23 +83,14 @@ export {
 } from './schemas/evaluation.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
 export type { ExternalSkill, Trending } from './schemas/external.ts'
-export {
-  alarmCodes,
-  mirrorModes,
-  remoteKinds,
-  type MirrorReport,
-  type MirrorStatus,
-  type MirrorWrite,
-} from './schemas/mirror.ts'
+export { alarmCodes, type MirrorReport, type MirrorStatus, type MirrorWrite } from './schemas/mirror.ts'
 export type { QuarantinedDetails, QuarantinedVersion } from './schemas/quarantine.ts'
 export {
   moderationStates,
-  reportKinds,
   reportStatuses,
   type CopyReport,
   type ModeratedSkill,
   type Moderation,
-  type NamedCopyReport,
   type Report,
 } from './schemas/moderation.ts'
 export type { Backup, BackupSchedule, OutboxRow, Overview, RateLimits, StorageUse } from './schemas/operator.ts'
@@ -123,7 +113,7 @@ export {
   type Verification,
 } from './schemas/reputation.ts'
 export type { Requires, Resolution } from './schemas/requires.ts'
-export { requestStatuses, type Issue, type Review, type SkillRequest } from './schemas/review.ts'
+export type { Issue, Review, SkillRequest } from './schemas/review.ts'
 export type {
   Downloads,
   OwnSkill,
@@ -140,7 +130,7 @@ export type {
 } from './schemas/skill.ts'
 export type { Recall, Recalls } from './schemas/recall.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
-export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
+export type { Delivery, DeliveryDetails, Webhook } from './schemas/webhook.ts'
 export { scopes, type Scope } from './scopes.ts'
 export { memberRoles, rightsByRole, rolesWith, teamRoles, type MemberRole, type Right, type TeamRole } from './roles.ts'
 export { matchesExactly, matchesPattern } from './matches-pattern.ts'
@@ -151,7 +141,7 @@ export { ciServices } from './ci-services.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export {
-  countListed,
+  countListedCharacters,
   findClientProblems,
   reportClient,
   skillClients,

@@ -200,12 +200,12 @@ function listNameSkips(name: string, client: SkillClient, folderName: string | u
 }
 
 function listCuts(skill: ReadFrontmatter, { listedMax = Number.POSITIVE_INFINITY }: SkillClient): string[] {
-  const count = countListed(skill)
+  const count = countListedCharacters(skill)
   return count > listedMax ? [`lists ${listedMax} of ${count} characters of description and when_to_use`] : []
 }
 
 /** The characters of `description` and `when_to_use`, which a client may list as one text. */
-export function countListed({ frontmatter }: ReadFrontmatter): number {
+export function countListedCharacters({ frontmatter }: ReadFrontmatter): number {
   return countCharacters(frontmatter['description']) + countCharacters(frontmatter['when_to_use'])
 }
 

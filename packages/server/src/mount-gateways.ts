@@ -25,7 +25,7 @@ import type { NodeParts } from './context/node-parts.ts'
 import { readCookie, toCookie } from './admission/sessions.ts'
 import { toInput } from './endpoints/input.ts'
 import type { NodeOptions } from './context/options.ts'
-import { isKnownToCaller, reply, toRegistryError } from './replies/replies.ts'
+import { isKnownToCaller, reply, toPublicError } from './replies/replies.ts'
 import { routes } from './endpoints/routes.ts'
 
 /**
@@ -157,7 +157,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
       return port === undefined ? [] : readFreshness(port, wanted)
     },
     hangUp: (call) => own(call).request.runtime?.node?.req.socket?.destroy(),
-    failed: (call, error) => node.log.failure(own(call), toRegistryError(error)),
+    failed: (call, error) => node.log.failure(own(call), toPublicError(error)),
   }
 }
 

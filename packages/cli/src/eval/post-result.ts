@@ -59,7 +59,7 @@ export async function preparePost(
   digest: string,
 ): Promise<Posting> {
   const node = findNode(given)!
-  const key = (await withCiKey(given.io, node, toOwner(name))).apiKey
+  const key = (await withCiKey(given.io, node, toNamedOwner(name))).apiKey
   const keyed = { ...given, options: { ...given.options, key } }
   const posted = readVariable(given.io.env, 'SKILLSTEAD_ID_TOKEN') === undefined ? given : keyed
   return withApi(keyed, async (api) => {
@@ -74,7 +74,7 @@ export async function preparePost(
   })
 }
 
-function toOwner(name: string): string | null {
+function toNamedOwner(name: string): string | null {
   return name.includes('/') ? name.slice(0, name.indexOf('/')) : null
 }
 
@@ -117,7 +117,9 @@ export async function postResult(
       const text = toSignedResult({ ...signed, version, digest }, result)
       result.signature = signText(given, key, { text, namespace })
     }
-    await withApi(given, (api) => api.createEvaluation({ name, version, digest, ...result }), { ci: toOwner(name) })
+    await withApi(given, (api) => api.createEvaluation({ name, version, digest, ...result }), {
+      ci: toNamedOwner(name),
+    })
   } catch (error) {
     const reason = toOneLine(toErrorText(error))
     throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })

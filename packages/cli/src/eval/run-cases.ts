@@ -112,7 +112,7 @@ async function executeRun(
     const run = { one, skill, folder, before, message: answer.message, makeFolder: () => journal.makeFolder() }
     const checks = isWhole
       ? await judgeRun(run, settings)
-      : [toEndResult(problem ?? toReason(end!, answer), problem === undefined ? 'failed' : 'unjudged')]
+      : [toEndResult(problem ?? describeFailedEnd(end!, answer), problem === undefined ? 'failed' : 'unjudged')]
     const transcript = JSON.stringify({ case: one.id, arm, number, prompt, ...end })
     writeFileSync(join(transcripts, file), transcript, { mode: 0o600 })
     return {
@@ -139,7 +139,7 @@ function toPrompt({ prompt, files }: EvalCase): string {
   return files.length === 0 ? prompt : `${prompt}\n\nInput files: ${files.map(({ to }) => to).join(', ')}`
 }
 
-function toReason(end: ChildEnd, { hasFailed }: AgentAnswer): string {
+function describeFailedEnd(end: ChildEnd, { hasFailed }: AgentAnswer): string {
   if (!hasFailed || end.ending !== 'exit' || end.code !== 0) return describeEnd(end)
   return `its JSON has no result, or reports an error: ${(end.stderr.trim() || end.stdout.trim()).slice(-300)}`
 }

@@ -5,7 +5,7 @@ import { findLocked, isFullName, localSource, toFolded, type LockedSkill } from 
 import { requestOffer, getPackMembers, type Asked } from './offer.ts'
 import type { Item } from './plan-folders.ts'
 import { toRecallText } from './recall-text.ts'
-import { refuseRecalled } from './recalls.ts'
+import { refuseRecalledInstall } from './recalls.ts'
 import { getLocked, type Session } from './session.ts'
 
 /** An argument of `install`: a skill with an optional version, or a pack. */
@@ -101,7 +101,7 @@ function findLockedItem(session: Session, asked: Asked): Item | undefined {
 export function toLockedItem(session: Session, fullName: string, locked: LockedSkill, asked?: Asked): Item {
   const item = { fullName, ...locked, targets: toTargets(session, fullName, locked) }
   const recalled = session.recalls.find(item)
-  refuseRecalled(session.given, item, recalled, asked)
+  refuseRecalledInstall(session.given, item, recalled, asked)
   const warnings = recalled ? [`${fullName}@${locked.version} is ${toRecallText(recalled)}`] : []
   return { ...item, recalled, warnings }
 }
@@ -116,7 +116,7 @@ async function toItem(session: Session, api: RegistryApi, asked: Asked, source: 
   const isMoved = locked !== undefined && locked.source !== source && locked.source !== localSource
   const moved = isMoved ? [`${fullName} was installed from ${locked.source} before, and now comes from ${source}.`] : []
   const warnings = [...moved, ...offer.warnings]
-  refuseRecalled(session.given, { fullName, version: offer.version }, offer.recalled, asked)
+  refuseRecalledInstall(session.given, { fullName, version: offer.version }, offer.recalled, asked)
   session.recalls.note([{ source, fullName, ...offer }])
   return { ...offer, warnings, fullName, formerName, source, targets: toTargets(session, fullName, locked) }
 }

@@ -46,7 +46,7 @@ export function toProjectEntries(fullName: string, servers: McpServers, target: 
     Object.entries(servers).map(([name, server]) => {
       // Claude Code would replace `${...}` in the path with the value of a variable.
       const missing = target.includes('${') ? `a folder without placeholders (${target})` : findInexpressible(server)
-      if (missing === undefined) return [name, toEntry(server, `./${target}`)]
+      if (missing === undefined) return [name, toServerEntry(server, `./${target}`)]
       throw new Error(
         `The MCP server '${name}' of ${fullName} needs ${missing}, which ${projectServersFile} cannot express. ` +
           'Install the skill without --with-mcp, and add the server to your client by hand. Nothing was changed.',
@@ -165,7 +165,7 @@ function findInexpressible(server: McpServer): string | undefined {
   return texts.some((text) => text.includes('${PLUGIN_DATA}')) ? 'a folder for its data (${PLUGIN_DATA})' : undefined
 }
 
-function toEntry(server: McpServer, folder: string): Entries {
+function toServerEntry(server: McpServer, folder: string): Entries {
   if (server.type !== 'stdio') {
     const { type, url, headers } = server
     return { type: type === 'sse' ? 'sse' : 'http', url, ...(headers && { headers }) }

@@ -95,7 +95,7 @@ function readFile(file: string): Map<string, Recalled> {
 }
 
 /** Throws for a recalled version, unless the command names it exactly and has --allow-recalled. */
-export function refuseRecalled(
+export function refuseRecalledInstall(
   given: Arguments,
   version: Pick<LockedVersion, 'fullName' | 'version'>,
   recalled: Recalled | undefined,

@@ -67,7 +67,7 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
 }
 
 /** The result of a sync. */
-export function toReportLines(report: SyncReport): string[] {
+export function toSyncLines(report: SyncReport): string[] {
   const { upstream, applied, unchanged, refused, refusedTotal, removed, requests, bytes, durationMs, head } = report
   const parts = [
     `${toCount(applied, 'change')} imported`,

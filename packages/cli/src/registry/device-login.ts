@@ -22,7 +22,7 @@ export async function loginByDevice(
   const begun = await post('code', { client_id: 'skillstead', scope: 'read publish manage', label })
   const [deviceCode, code, address] = [begun.device_code, begun.user_code, begun.verification_uri].map(String)
   if (begun.error !== undefined || begun.device_code === undefined)
-    throw new Error(`${toOneLine(url)} did not begin a sign-in: ${toReason(begun)}`)
+    throw new Error(`${toOneLine(url)} did not begin a sign-in: ${toSignInFailure(begun)}`)
   show({ address: toOneLine(address!), code: toOneLine(code!) })
   let seconds = toSeconds(begun.interval, 5)
   const end = Date.now() + toSeconds(begun.expires_in, 600) * 1000
@@ -38,7 +38,7 @@ export async function loginByDevice(
     if (answer.error === 'slow_down') seconds = Math.max(seconds + 5, toSeconds(answer.interval, 0))
     else if (answer.error === 'access_denied')
       throw new Error('The sign-in was denied in the dashboard of the node. To try again, run `skillstead login`.')
-    else if (answer.error !== 'authorization_pending') throw new Error(`The sign-in failed: ${toReason(answer)}`)
+    else if (answer.error !== 'authorization_pending') throw new Error(`The sign-in failed: ${toSignInFailure(answer)}`)
   }
   throw new Error('The code expired. Run `skillstead login` again.')
 }
@@ -57,7 +57,7 @@ async function postForm(
   return { error: `status ${status}. Is this the address of a Skillstead node?` }
 }
 
-function toReason({ error_description: description, error }: Fields): string {
+function toSignInFailure({ error_description: description, error }: Fields): string {
   return toOneLine(String(description ?? error ?? 'no code')).slice(0, 300)
 }
 

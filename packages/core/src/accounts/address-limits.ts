@@ -1,6 +1,5 @@
-import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import type { SharedLimits } from '../storage/shared-limits.ts'
+import { RegistryError, allowances, type AllowanceName, entriesOf } from '@skillstead/protocol'
+import { RateLimit, type SharedLimits } from '../storage/shared-limits.ts'
 
 /** Names of the limits per network address. The limit of verifications is per user, and is counted elsewhere. */
 type AddressLimit = Exclude<AllowanceName, 'verification'>
@@ -21,7 +20,7 @@ export interface AddressLimits {
 }
 
 /** Attempts at setup codes are counted per process: each node has its own code, and a new code after a restart. */
-const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
+const ofThisProcess: ReadonlySet<AllowanceName> = new Set(['setup', 'setups'])
 /** So large that a node leases only the points that a request needs: the limits are small and rarely used. */
 const share = Number.MAX_SAFE_INTEGER
 
@@ -30,28 +29,19 @@ const share = Number.MAX_SAFE_INTEGER
  * counts only its own requests.
  */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
-  const limiters = new Map<string, RateLimiterMemory>()
-  for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
-    if (name !== 'verification') limiters.set(name, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
+  const limits = new Map(
+    entriesOf(allowances).map(([name, { limit: points, windowSeconds }]) => {
+      const allowance = { points, windowMs: windowSeconds * 1000, share }
+      return [name, new RateLimit(name, allowance, ofThisProcess.has(name) ? undefined : shared)]
+    }),
+  )
 
   /** Takes one point. Returns 0, or, if no point is left, the seconds until the window of the limit ends. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Calls without an address come from inside the process, and are not limited.
     if (address === undefined) return 0
-    const { limit: points, windowSeconds } = allowances[limit]
-    if (shared && !ofThisProcess.has(limit)) {
-      const allowance = { points, windowMs: windowSeconds * 1000, share }
-      const state = await shared.take(`${limit} ${address} ${subject}`, allowance)
-      if (state) return state.exceeded ? toRetrySeconds(state.resetMs) : 0
-    }
-    return limiters
-      .get(limit)!
-      .consume(`${address} ${subject}`)
-      .then(
-        () => 0,
-        // At most the length of the window: after the clock was set back, the limiter computes a longer wait.
-        ({ msBeforeNext }: RateLimiterRes) => toRetrySeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
-      )
+    const { exceeded, resetMs } = await limits.get(limit)!.take(`${address} ${subject}`)
+    return exceeded ? Math.max(1, Math.ceil(resetMs / 1000)) : 0
   }
 
   return {
@@ -67,8 +57,4 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       )
     },
   }
-}
-
-function toRetrySeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000))
 }

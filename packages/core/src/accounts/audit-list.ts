@@ -13,7 +13,7 @@ type Filters = Input<'exportAudit'>
 export const listAudit: Operation<'listAudit', StorageContext> = async ({ database }, input) => {
   const matching = selectAudit(database.read, input)
   const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('seq', 'desc'), input)
-  return { entries: rows.map(toEntry), ...paging }
+  return { entries: rows.map(toAuditEntry), ...paging }
 }
 
 /** GET /audit/export, for administrators: one JSON line per entry in the order of commits, read page by page. */
@@ -23,7 +23,7 @@ export function exportAudit({ database }: StorageContext, input: Filters): Conte
     for (let after = 0; ;) {
       if (isSliceOver()) await nextSlice()
       const rows = await matching.selectAll().where('seq', '>', after).orderBy('seq').limit(pageRows).execute()
-      if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify(toEntry(row))}\n`).join(''))
+      if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify(toAuditEntry(row))}\n`).join(''))
       if (rows.length < pageRows) return
       after = rows.at(-1)!.seq
     }
@@ -72,7 +72,7 @@ export async function readAuditAfter(
     .orderBy('seq')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ position: { seq: row.seq, id: row.id }, entry: toEntry(row) }))
+  return rows.map((row) => ({ position: { seq: row.seq, id: row.id }, entry: toAuditEntry(row) }))
 }
 
 /**
@@ -91,7 +91,7 @@ export async function resumeAudit({ database }: Pick<StorageContext, 'database'>
 /** The position before the first entry. */
 export const auditStart: AuditPosition = { seq: 0, id: '' }
 
-function toEntry(row: AuditRow) {
+function toAuditEntry(row: AuditRow) {
   return {
     id: row.id,
     at: toTimestamp(row.at),

@@ -55,7 +55,7 @@ export const putTrustedPublisher: Operation<'putTrustedPublisher', AccountsConte
 ) => {
   const { username } = requireAccount(caller)
   requireOwnerOrFullName('target', target)
-  const name = toOwner(target)
+  const name = toTargetOwner(target)
   await requireIssuer(context, issuer)
   refuseWideClaims(issuer, claims)
   return context.database.writer.write(async (trx) => {
@@ -136,7 +136,7 @@ async function endKeysOf(trx: WriteTransaction, { owner_id, target, issuer, clai
   for (const { id } of ended) await trx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
 
-function toOwner(target: string): string {
+function toTargetOwner(target: string): string {
   return target.split('/', 1)[0]!
 }
 
@@ -210,7 +210,7 @@ export async function exchangeIdentity(
 ): Promise<PublishingKey> {
   const { database, clock } = context
   const { issuer, claims, tokenId } = proven
-  const owner = toOwner(target)
+  const owner = toTargetOwner(target)
   const now = clock.now()
   if (proven.expiresAt > now + tokenMsMax)
     throw new RegistryError('forbidden', 'This token expires in more than a day. Ask your CI for a shorter lifetime.')

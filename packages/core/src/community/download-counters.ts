@@ -22,16 +22,6 @@ export interface CountingParts {
   readonly recordInstallers: boolean
 }
 
-/**
- * Counters of downloads and installs, which are collected in memory and written in batches, so that counting a use
- * needs no commit.
- */
-export interface DownloadCounters extends DownloadCounter {
-  /** Writes the collected counts. */
-  flush(): Promise<void>
-  stop(): Promise<void>
-}
-
 /** Counts that are not written yet. */
 interface Gathered {
   /** Downloads by keys of `toUseKey`. */
@@ -47,86 +37,102 @@ interface Gathered {
 /** The API contract requires that counts are visible within a second. */
 const flushMs = 400
 
-export function createDownloadCounters(parts: CountingParts, seen: SeenUses): DownloadCounters {
-  const { database, clock, watchers, onError, recordInstallers } = parts
-  let gathered = createGathered()
-  let timer: NodeJS.Timeout | undefined
-  let flushing = Promise.resolve()
+/**
+ * Counters of downloads and installs, which are collected in memory and written in batches, so that counting a use
+ * needs no commit.
+ */
+export class DownloadCounters implements DownloadCounter {
+  readonly #parts: CountingParts
+  readonly #seen: SeenUses
+  #gathered = createGathered()
+  #timer: NodeJS.Timeout | undefined
+  #flushing = Promise.resolve()
   /** Pending queries of the database that the nodes share: whether a use is the first of its day. */
-  const asking = new Set<Promise<boolean>>()
+  readonly #asking = new Set<Promise<boolean>>()
 
-  /** Flushes run one after another, so that callers also wait for a flush that the timer started. */
-  function flush(): Promise<void> {
-    return (flushing = flushing.then(write, write))
+  constructor(parts: CountingParts, seen: SeenUses) {
+    this.#parts = parts
+    this.#seen = seen
   }
 
-  async function write(): Promise<void> {
-    await Promise.all(asking)
-    clearTimeout(timer)
-    timer = undefined
-    let left = gathered
-    gathered = createGathered()
+  countDownload(
+    ...[skill, { client, kind = 'api', address, userId = null } = {}]: Parameters<DownloadCounter['countDownload']>
+  ): void {
+    const { database, clock, watchers, recordInstallers } = this.#parts
+    if (database.isReadOnly) return
+    const now = clock.now()
+    const key = watchers.toKey(skill, client)
+    const counted = { skill_id: skill.id, day: toDay(now), version: skill.version, client: kind }
+    this.#gatherIfFirst(this.#seen.isFirst('download', skill.id, address, now), ({ uses, details }) => {
+      addCount(uses, key, 1)
+      addUse(details, { ...counted, downloads: 1, installs: 0 })
+    })
+    if (countedAs[kind] !== 'install') return
+    if (recordInstallers && userId !== null) {
+      const last = { skill_id: skill.id, user_id: userId, version: skill.version, day: toDay(now) }
+      this.#gather(({ installers }) => installers.set(`${skill.id} ${userId}`, last))
+    }
+    this.#gatherIfFirst(this.#seen.isFirst('install', skill.id, address, now), ({ details, mirrored }) => {
+      addUse(details, { ...counted, downloads: 0, installs: 1 })
+      if (skill.mirrored) addMirrored(mirrored, skill.id, skill.mirrored, 1)
+    })
+  }
+
+  /** Writes the collected counts. Flushes run one after another, so that callers also wait for a flush of the timer. */
+  flush(): Promise<void> {
+    const write = () => this.#write()
+    return (this.#flushing = this.#flushing.then(write, write))
+  }
+
+  async stop(): Promise<void> {
+    await this.flush()
+    // Writes the counts of a failed flush once more; then the process may end.
+    await this.flush()
+    clearTimeout(this.#timer)
+  }
+
+  async #write(): Promise<void> {
+    await Promise.all(this.#asking)
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    let left = this.#gathered
+    this.#gathered = createGathered()
     try {
       while (left.uses.size > 0 || left.details.size > 0 || left.installers.size > 0) {
         const all = left
-        const uses = await database.writer.write((trx) => countUses(trx, parts, all))
+        const uses = await this.#parts.database.writer.write((trx) => countUses(trx, this.#parts, all))
         left = { ...createGathered(), uses: new Map(uses) }
       }
     } catch (error) {
-      onError(error)
-      for (const [key, count] of left.uses) gather((of) => addCount(of.uses, key, count))
-      for (const use of left.details.values()) gather(({ details }) => addUse(details, use))
-      for (const use of left.mirrored.values())
-        gather(({ mirrored }) => addMirrored(mirrored, use.skillId, use, use.count))
-      for (const [key, one] of left.installers)
-        gather(({ installers }) => installers.set(key, installers.get(key) ?? one))
+      this.#parts.onError(error)
+      this.#gatherAgain(left)
     }
   }
 
+  #gatherAgain(left: Gathered): void {
+    for (const [key, count] of left.uses) this.#gather(({ uses }) => addCount(uses, key, count))
+    for (const use of left.details.values()) this.#gather(({ details }) => addUse(details, use))
+    for (const use of left.mirrored.values())
+      this.#gather(({ mirrored }) => addMirrored(mirrored, use.skillId, use, use.count))
+    for (const [key, one] of left.installers)
+      this.#gather(({ installers }) => installers.set(key, installers.get(key) ?? one))
+  }
+
   /** Collects counts for the next flush, including counts that a previous flush could not write. */
-  function gather(add: (to: Gathered) => void): void {
-    add(gathered)
-    timer ??= setTimeout(() => void flush(), flushMs)
+  #gather(add: (to: Gathered) => void): void {
+    add(this.#gathered)
+    this.#timer ??= setTimeout(() => void this.flush(), flushMs)
   }
 
-  function gatherIfFirst(isFirst: boolean | Promise<boolean>, add: (to: Gathered) => void): void {
-    if (isFirst === true) gather(add)
-    else if (isFirst !== false) void gatherOnce(isFirst, add)
+  #gatherIfFirst(isFirst: boolean | Promise<boolean>, add: (to: Gathered) => void): void {
+    if (isFirst === true) this.#gather(add)
+    else if (isFirst !== false) void this.#gatherOnce(isFirst, add)
   }
 
-  async function gatherOnce(isFirst: Promise<boolean>, add: (to: Gathered) => void): Promise<void> {
-    asking.add(isFirst)
-    if (await isFirst) gather(add)
-    asking.delete(isFirst)
-  }
-
-  return {
-    countDownload(skill, { client, kind = 'api', address, userId = null } = {}) {
-      if (database.isReadOnly) return
-      const now = clock.now()
-      const key = watchers.toKey(skill, client)
-      const counted = { skill_id: skill.id, day: toDay(now), version: skill.version, client: kind }
-      gatherIfFirst(seen.isFirst('download', skill.id, address, now), ({ uses, details }) => {
-        addCount(uses, key, 1)
-        addUse(details, { ...counted, downloads: 1, installs: 0 })
-      })
-      if (countedAs[kind] !== 'install') return
-      if (recordInstallers && userId !== null) {
-        const last = { skill_id: skill.id, user_id: userId, version: skill.version, day: toDay(now) }
-        gather(({ installers }) => installers.set(`${skill.id} ${userId}`, last))
-      }
-      gatherIfFirst(seen.isFirst('install', skill.id, address, now), ({ details, mirrored }) => {
-        addUse(details, { ...counted, downloads: 0, installs: 1 })
-        if (skill.mirrored) addMirrored(mirrored, skill.id, skill.mirrored, 1)
-      })
-    },
-    flush,
-    async stop() {
-      await flush()
-      // Writes the counts of a failed flush once more; then the process may end.
-      await flush()
-      clearTimeout(timer)
-    },
+  async #gatherOnce(isFirst: Promise<boolean>, add: (to: Gathered) => void): Promise<void> {
+    this.#asking.add(isFirst)
+    if (await isFirst) this.#gather(add)
+    this.#asking.delete(isFirst)
   }
 }
 
@@ -170,8 +176,28 @@ function sumInstalls(uses: Iterable<CountedUse>): Map<string, number> {
   return sums
 }
 
-/** Determines whether a use is the first of a skill from an address on a day (UTC); later uses do not count. */
-interface SeenUses {
+/**
+ * Maximum number of recorded uses, about 100 bytes each. Beyond this number, the oldest is evicted, and for the rest of
+ * the day nodes do not share new records.
+ */
+const seenMax = 250_000
+
+/**
+ * Determines whether a use is the first of a skill from an address on a day (UTC); later uses do not count. Records uses
+ * as hashes in memory, with a secret salt, so that the hashes identify no address. With `shared`, all nodes on a
+ * database count a use once in total, by a digest in the database that is deleted after the day.
+ */
+export class SeenUses {
+  readonly #shared: SharedLimits | undefined
+  readonly #seen = new Set<string>()
+  readonly #salt = randomBytes(32)
+  #today = 0
+  #added = 0
+
+  constructor(shared?: SharedLimits) {
+    this.#shared = shared
+  }
+
   /**
    * Records the use. Returns a promise if the database that the nodes share must be asked. Always true without an
    * address.
@@ -181,50 +207,29 @@ interface SeenUses {
     skillId: string,
     address: string | undefined,
     now: number,
-  ): boolean | Promise<boolean>
-}
-
-/**
- * Maximum number of recorded uses, about 100 bytes each. Beyond this number, the oldest is evicted, and for the rest of
- * the day nodes do not share new records.
- */
-const seenMax = 250_000
-
-/**
- * Records uses as hashes in memory, with a secret salt, so that the hashes identify no address. With `shared`, all
- * nodes on a database count a use once in total, by a digest in the database that is deleted after the day.
- */
-export function createSeenUses(shared?: SharedLimits): SeenUses {
-  const seen = new Set<string>()
-  const salt = randomBytes(32)
-  let today = 0
-  let added = 0
-
-  /** Adds a use. Returns whether it was new. */
-  function add(key: string): boolean {
-    const hash = createHash('sha256').update(salt).update(key).digest('base64url').slice(0, 16)
-    if (seen.has(hash)) return false
-    if (seen.size >= seenMax) seen.delete(seen.values().next().value!)
-    seen.add(hash)
-    added += 1
-    return true
+  ): boolean | Promise<boolean> {
+    // Calls without an address come from inside the process, and always count.
+    if (address === undefined) return true
+    const day = toDay(now)
+    if (day !== this.#today) {
+      this.#seen.clear()
+      this.#today = day
+      this.#added = 0
+    }
+    const key = `${use} ${day} ${skillId} ${address}`
+    if (!this.#add(key)) return false
+    if (!this.#shared || this.#added > seenMax) return true
+    return isFirstOfAll(this.#shared, key, (day + 1) * dayMs - now)
   }
 
-  return {
-    isFirst(use, skillId, address, now) {
-      // Calls without an address come from inside the process, and always count.
-      if (address === undefined) return true
-      const day = toDay(now)
-      if (day !== today) {
-        seen.clear()
-        today = day
-        added = 0
-      }
-      const key = `${use} ${day} ${skillId} ${address}`
-      if (!add(key)) return false
-      if (!shared || added > seenMax) return true
-      return isFirstOfAll(shared, key, (day + 1) * dayMs - now)
-    },
+  /** Adds a use. Returns whether it was new. */
+  #add(key: string): boolean {
+    const hash = createHash('sha256').update(this.#salt).update(key).digest('base64url').slice(0, 16)
+    if (this.#seen.has(hash)) return false
+    if (this.#seen.size >= seenMax) this.#seen.delete(this.#seen.values().next().value!)
+    this.#seen.add(hash)
+    this.#added += 1
+    return true
   }
 }
 

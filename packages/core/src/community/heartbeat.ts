@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { isVersion, toTimestamp } from '@skillstead/protocol'
-import { addInstalls } from '../catalogue/skills/skill-counters.ts'
+import { changeAgentInstalls } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -194,8 +194,8 @@ async function writeDifference(
   }
   if (removed.length > 0)
     await trx.deleteFrom('agent_skills').where('agent_id', '=', agent.id).where('skill_id', 'in', removed).execute()
-  await addInstalls(trx, risen, 1)
-  await addInstalls(trx, fallen, -1)
+  await changeAgentInstalls(trx, risen, 1)
+  await changeAgentInstalls(trx, fallen, -1)
 }
 
 function toInstallActions({ added, removed }: Difference): AgentAction[] {

@@ -1,7 +1,8 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * A cache of public responses, limited in size. A change of a subject removes the responses about the subject. Evicts
+ * A cache of public responses, limited in size: the JSON of each response, and the body that a transport prepares from
+ * the JSON and keeps in {@link EncodedJson.prepared}. A change of a subject removes the responses about the subject. Evicts
  * with the CLOCK algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
@@ -45,8 +46,10 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     },
     put(key, subject, answer) {
       drop(key)
-      const size = Buffer.byteLength(answer.json)
-      if (size > bytesMax / 16) return
+      const jsonBytes = Buffer.byteLength(answer.json)
+      if (jsonBytes > bytesMax / 16) return
+      // The prepared body has the bytes of the JSON. Counted from the start, because the body is added later.
+      const size = 2 * jsonBytes
       answer.isCached = true
       answers.set(key, { subject, answer, size, used: false })
       bytes += size

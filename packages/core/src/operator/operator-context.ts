@@ -9,7 +9,7 @@ import type { SetupCode } from './setup-code.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
-  readonly counters: DownloadCounters
+  readonly counters: Pick<DownloadCounters, keyof DownloadCounters>
   /** The database that lists and searches read. Undefined: lists and searches read the primary database. */
   readonly replica: Replica | undefined
   readonly backups: ExtensionHooks['backups']

@@ -1,18 +1,54 @@
 import { entriesOf, keysOf, type SearchFilterName, type SearchFilters } from '@skillstead/protocol'
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
-import type { Tables } from '../storage/tables.ts'
-import { toClientBit } from './loading-clients.ts'
-import type { SearchDocument } from './search-document.ts'
+import { parseJson, type SkillRow, type Tables, type VersionMetadata } from '../storage/tables.ts'
+import { toClientBit, toLoadedBy } from './loading-clients.ts'
+
+/** The columns of `skills` from which {@link toFilterValues} makes what the filters compare. */
+export const filterColumns = [
+  ...(['name', 'owner', 'category', 'license', 'keywords', 'stub', 'verified', 'deprecated'] as const),
+  ...(['security_score', 'loaded_by'] as const),
+] as const
+
+/** What the filters compare. */
+export interface FilterValues {
+  owner: string
+  category: string
+  license: string
+  keywords: string[]
+  stub: boolean
+  verified: boolean
+  deprecated: boolean
+  /** 0 to 100; null before the first scan. */
+  securityScore: number | null
+  /** The clients that load the skill, from `toLoadedBy`. */
+  loadedBy: number
+}
+
+/** The row has the metadata of the latest version where `loaded_by` is missing. */
+export function toFilterValues(
+  row: Pick<SkillRow, (typeof filterColumns)[number]> & { readonly metadata: string | null },
+): FilterValues {
+  const { owner, category, license, metadata } = row
+  return {
+    owner,
+    category,
+    license,
+    keywords: parseJson(row.keywords),
+    stub: row.stub === 1,
+    verified: row.verified === 1,
+    deprecated: row.deprecated === 1,
+    securityScore: row.security_score,
+    loadedBy:
+      row.loaded_by ?? (metadata === null ? 0 : toLoadedBy(parseJson<VersionMetadata>(metadata).frontmatter, row.name)),
+  }
+}
 
 /** The flags of a skill that the index stores for the filters, as bits next to `audienceBits`. */
 export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
 type Flag = keyof typeof flagBits
 /** The properties, other than flags, that the index stores for the filters. The texts are lower case. */
-export type FilterRow = Pick<
-  SearchDocument,
-  'category' | 'license' | 'owner' | 'keywords' | 'securityScore' | 'loadedBy'
->
+export type FilterRow = Omit<FilterValues, Flag>
 
 type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
@@ -116,12 +152,12 @@ export async function toFilterCondition(
 }
 
 /** The bits of a skill's flags. */
-export function toFilterFlags(document: SearchDocument): number {
+export function toFilterFlags(document: FilterValues): number {
   return entriesOf(flagBits).reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
 }
 
 /** The properties of a skill other than flags that the filters compare. */
-export function toFilterRow(document: SearchDocument): FilterRow {
+export function toFilterRow(document: FilterValues): FilterRow {
   const { category, license, owner, keywords, securityScore, loadedBy } = document
   return {
     category: category.toLowerCase(),

@@ -1,14 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
-import { createSearchIndex, type SearchHits, type IndexQuery } from './search-index.ts'
-
-/** The counters of a skill. */
-export interface SkillCounts {
-  readonly id: number
-  readonly downloads: number
-  readonly stars: number
-}
+import { createSearchIndex, type IndexQuery, type SearchHits, type SkillCounts } from './search-index.ts'
 
 /** The index in memory, in the thread of the caller or in a thread of its own. */
 export interface IndexHost {
@@ -49,8 +42,8 @@ export function createIndexHere(): IndexHost {
       }
     },
     async flush() {},
-    putCounts: (counts) => counts.forEach(index.putCounts),
-    remove: (ids) => ids.forEach(index.remove),
+    putCounts: (counts) => counts.forEach((one) => index.putCounts(one)),
+    remove: (ids) => ids.forEach((id) => index.remove(id)),
     search: async (query) => index.search(query),
     suggest: async (q, limit, viewer) => index.suggest(q, limit, viewer),
     close() {},

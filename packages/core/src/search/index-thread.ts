@@ -1,10 +1,10 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
 import { startThread } from '@skillstead/scanner/workers'
-import type { IndexHost, SkillCounts } from './index-host.ts'
+import type { IndexHost } from './index-host.ts'
 import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
-import type { SearchHits, IndexQuery } from './search-index.ts'
+import type { IndexQuery, SearchHits, SkillCounts } from './search-index.ts'
 
 /** An order: a message to the thread of the index. */
 export type IndexOrder =

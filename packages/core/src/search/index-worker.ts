@@ -21,11 +21,11 @@ function answerOrder(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
 function runOrder(order: IndexOrder): IndexReply['found'] {
   switch (order.kind) {
     case 'put':
-      return order.documents.forEach(threadIndex.put)
+      return order.documents.forEach((document) => threadIndex.put(document))
     case 'counts':
-      return order.counts.forEach(threadIndex.putCounts)
+      return order.counts.forEach((one) => threadIndex.putCounts(one))
     case 'remove':
-      return order.ids.forEach(threadIndex.remove)
+      return order.ids.forEach((id) => threadIndex.remove(id))
     case 'search':
       return threadIndex.search(order.query)
     case 'suggest':

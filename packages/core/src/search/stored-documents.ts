@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import { parseJson, type SkillRow, type VersionMetadata } from '../storage/tables.ts'
-import type { SkillCounts } from './index-host.ts'
+import { parseJson, type SkillRow } from '../storage/tables.ts'
+import type { SkillCounts } from './search-index.ts'
 import { findReaderKeys, toAudience } from '../visibility/audience.ts'
-import { toLoadedBy } from './loading-clients.ts'
+import { filterColumns, toFilterValues } from './filters.ts'
 import type { SearchDocument } from './search-document.ts'
 
 const documentColumns = [
-  ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
-  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'listed', 'stub', 'deprecated'] as const),
-  ...(['published_at', 'downloads', 'stars', 'effect_low', 'security_score', 'verified', 'loaded_by'] as const),
+  ...filterColumns,
+  ...(['num', 'id', 'owner_id', 'full_name', 'display_name', 'description', 'headings', 'summary'] as const),
+  ...(['visibility', 'listed', 'published_at', 'downloads', 'stars', 'effect_low'] as const),
 ] as const
 
 type Row = Pick<SkillRow, (typeof documentColumns)[number]> & {
@@ -83,27 +83,17 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     rows.map((row) => ({ ...row, state: 'live' as const })),
   )
   return rows.map((row) => ({
+    ...toFilterValues(row),
     id: row.num,
     name: row.name,
-    owner: row.owner,
     fullName: row.full_name,
     displayName: row.display_name,
-    keywords: parseJson(row.keywords),
     description: row.description,
     headings: parseJson(row.headings),
     summary: row.summary,
     ...(row.terms && { content: row.terms }),
-    category: row.category,
-    license: row.license,
     audience: toAudience(row),
     readers: readers.get(row.id) ?? [],
-    stub: row.stub === 1,
-    verified: row.verified === 1,
-    deprecated: row.deprecated === 1,
-    securityScore: row.security_score,
-    loadedBy:
-      row.loaded_by ??
-      (row.metadata === null ? 0 : toLoadedBy(parseJson<VersionMetadata>(row.metadata).frontmatter, row.name)),
     downloads: row.downloads,
     stars: row.stars,
     effectLow: row.effect_low,

@@ -143,11 +143,11 @@ async function openConnections({ path, databaseUrl, mode }: DatabaseLocation): P
 
 /** Opens the bucket of large files. Its client is loaded on use: most registries have none. */
 export async function openBucket(options: BucketOptions, mark?: MarkObject): Promise<Bucket> {
-  const [{ Bucket: Opened }, { openS3Objects }] = await Promise.all([
+  const [{ Bucket: Opened }, { S3Objects }] = await Promise.all([
     import('./bucket/bucket.ts'),
     import('./bucket/s3-objects.ts'),
   ])
-  return new Opened(openS3Objects(options), mark)
+  return new Opened(new S3Objects(options), mark)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { skewMs } from '../kernel/clock.ts'
 import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
@@ -189,6 +190,55 @@ export class SharedLimits {
     for (const [key, { endsAtMs }] of this.#leases) if (endsAtMs <= nowMs) this.#leases.delete(key)
     if (nowMs >= this.#aloneUntilMs) await sweepLeases(this.#database).catch(() => {})
   }
+}
+
+/**
+ * A rate limit with an allowance for each key: counted across all nodes on a database with `shared`, otherwise in
+ * memory. While the database does not respond, each node counts for itself. Windows start with the first request.
+ */
+export class RateLimit {
+  readonly #name: string
+  readonly #allowance: SharedAllowance
+  readonly #shared: SharedLimits | undefined
+  readonly #memory: RateLimiterMemory
+
+  /** `name` distinguishes the keys of this limit from those of other limits in the database. */
+  constructor(name: string, allowance: SharedAllowance, shared?: SharedLimits) {
+    this.#name = name
+    this.#allowance = allowance
+    this.#shared = shared
+    this.#memory = new RateLimiterMemory({ points: allowance.points, duration: allowance.windowMs / 1000 })
+  }
+
+  /** Takes `cost` points of a key. The state is `exceeded` if fewer are left. */
+  async take(key: string, cost = 1): Promise<AllowanceState> {
+    const shared = await this.#shared?.take(`${this.#name} ${key}`, this.#allowance, cost)
+    return shared ?? this.#toState(await this.#memory.consume(key, cost).catch(toLimiterState))
+  }
+
+  /** The state of a key; undefined for a key with a full allowance. */
+  async read(key: string): Promise<AllowanceState | undefined> {
+    const shared = this.#shared?.peek(`${this.#name} ${key}`)
+    if (shared) return shared
+    const state = await this.#memory.get(key)
+    return state === null ? undefined : this.#toState(state)
+  }
+
+  #toState({ consumedPoints, msBeforeNext }: RateLimiterRes): AllowanceState {
+    const { points, windowMs } = this.#allowance
+    return {
+      remaining: Math.max(0, points - consumedPoints),
+      // Not more than the window, because the limiter computes the time with a clock that may be set back.
+      resetMs: Math.min(msBeforeNext, windowMs),
+      exceeded: consumedPoints > points,
+    }
+  }
+}
+
+/** The limiter rejects with its state when an allowance is used up, and with an Error when it fails. */
+function toLimiterState(reason: unknown): RateLimiterRes {
+  if (reason instanceof RateLimiterRes) return reason
+  throw reason
 }
 
 function toAllowanceState({ left, rest, endsAtMs }: PointLease, nowMs: number): AllowanceState {

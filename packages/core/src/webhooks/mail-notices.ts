@@ -80,7 +80,7 @@ export function handleMailNotices(context: MailContext, mailer: Mailer): void {
           isFinal: true,
         })
       })
-      await sendMessage(mailer, { to, ...toText(notice, mailer.publicUrl) })
+      await sendMessage(mailer, { to, ...toMailText(notice, mailer.publicUrl) })
     },
   })
 }
@@ -106,7 +106,7 @@ async function findAddress({ database, policies }: MailContext, userId: string, 
   return user.email
 }
 
-function toText({ event, data }: Notice, publicUrl: string): Pick<MailMessage, 'subject' | 'text'> {
+function toMailText({ event, data }: Notice, publicUrl: string): Pick<MailMessage, 'subject' | 'text'> {
   const { id, fullName, version } = data.submission
   const page = `${publicUrl}/account/reviews/${encodeURIComponent(id)}`
   const end = 'You get this e-mail because your account has this address. Remove it there to get none.'

@@ -8,7 +8,7 @@ import {
   toListedSkill,
   toModeration,
   toMs,
-  toOwner,
+  toClawhubOwner,
   toReasons,
   toClawhubSkill,
   toClawhubVersion,
@@ -69,7 +69,7 @@ export async function inspectSkill(asked: Asked) {
   return toClawhubAnswer({
     skill: toClawhubSkill(skill),
     latestVersion: toLatest(skill),
-    owner: toOwner(skill),
+    owner: toClawhubOwner(skill),
     metadata: null,
     moderation: toModeration(skill.security),
   })

@@ -80,7 +80,7 @@ export function toSha256(digest: string): string {
   return digest.slice(digest.indexOf(':') + 1)
 }
 
-export function toOwner({ author }: Skill) {
+export function toClawhubOwner({ author }: Skill) {
   return { handle: author.username, displayName: author.username, image: null }
 }
 

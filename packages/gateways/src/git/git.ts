@@ -22,7 +22,7 @@ import { createScopeRepositories, type ScopeRepositories } from './scope-reposit
 import type { Selection } from './select-commits.ts'
 import { toSkillRepository } from './skill-repository.ts'
 import { answerUpload, sendsHead } from './upload-pack.ts'
-import { type ChargeVersions, createBlobSource, createVersionTrees, type VersionTrees } from './version-trees.ts'
+import { type ChargeVersions, createBlobSource, VersionTrees } from './version-trees.ts'
 
 /** The repository that a URL names. */
 type Address =
@@ -56,7 +56,7 @@ interface Parts {
  */
 export function git(host: GatewayHost): GatewayRoute[] {
   const { context } = host
-  const trees = createVersionTrees(context)
+  const trees = new VersionTrees(context)
   const parts: Parts = {
     host,
     trees,
@@ -190,12 +190,13 @@ function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
  */
 async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
   const { host, entries, trees } = parts
+  const readContent: VersionTrees['readContent'] = (version) => trees.readContent(version)
   const { signal } = call.request
   await host.spendFile(call)
-  const plan = await planPack(selection, { readContent: trees.readContent, charge: toCharge(host, call), signal })
+  const plan = await planPack(selection, { readContent, charge: toCharge(host, call), signal })
   await spendPack(host, call, plan.bytes)
   if (sendsHead(found.repository, selection)) found.countDownload?.(host.countedBy(call))
-  return writePack(entries, plan, { readContent: trees.readContent, signal })
+  return writePack(entries, plan, { readContent, signal })
 }
 
 async function spendPack(host: GatewayHost, call: GatewayCall, bytes: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type CatalogueContext,
+  type FileRow,
   isSliceOver,
   nextSlice,
   readOfferedFiles,
@@ -30,20 +31,6 @@ export interface ForRequest {
   readonly signal?: AbortSignal
 }
 
-/** The git trees of versions, computed once per process as long as the caches have room. */
-export interface VersionTrees {
-  /**
-   * The root trees of versions, by the version's digest. Leaves out versions without readable files, such as
-   * quarantined ones. Charges the versions whose files have to be read.
-   */
-  findRoots(versions: readonly TreeVersion[], request?: ForRequest): Promise<ReadonlyMap<string, RootTree>>
-  /**
-   * All trees and blobs of a version, without the bytes of the blobs. If its folder is `''`, the root of a repository,
-   * the root tree contains {@link attributes}. Empty for a version without readable files.
-   */
-  readContent(version: TreeVersion & { readonly folder: string }): Promise<readonly PackObject[]>
-}
-
 /** The `.gitattributes` at the root of each repository. */
 export const attributes = toObject('blob', Buffer.from(gitAttributes))
 export const attributesEntry = { path: '.gitattributes', id: attributes.id }
@@ -70,96 +57,118 @@ const versionsPerBatch = 4
 /** Number of bytes that are hashed at once. */
 const hashedBytesMax = 1024 * 1024
 
-export function createVersionTrees(context: CatalogueContext): VersionTrees {
-  // `maxSize` in place of `max`: with `max`, `roots` and `blobIds` would allocate all their room at the start, 5 MB in
+/** The git trees of versions, computed once per process as long as the caches have room. */
+export class VersionTrees {
+  readonly #context: CatalogueContext
+  // `maxSize` in place of `max`: with `max`, `#roots` and `#blobIds` would allocate all their room at the start, 5 MB in
   // 20 ms.
   /**
    * Root trees by the digest of the version. Versions without readable files are cached by id, because another version
    * may have the same digest.
    */
-  const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
+  readonly #roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** The ids of blobs in git (SHA-1), by the digest of the file in the registry. */
-  const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
+  readonly #blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
   /** The objects of a version: the root tree with {@link attributes}, the root tree without it, and all others. */
-  const contents = new LRUCache<string, readonly PackObject[]>({
+  readonly #contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
     sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),
   })
   // At most two builds at a time, so that concurrent requests for a repository share the work, and memory is bounded.
-  const inTurn = pLimit(2)
+  readonly #inTurn = pLimit(2)
+
+  constructor(context: CatalogueContext) {
+    this.#context = context
+  }
+
+  /**
+   * The root trees of versions, by the version's digest. Leaves out versions without readable files, such as
+   * quarantined ones. Charges the versions whose files have to be read.
+   */
+  async findRoots(
+    versions: readonly TreeVersion[],
+    { charge, signal }: ForRequest = {},
+  ): Promise<ReadonlyMap<string, RootTree>> {
+    const found = new Map<string, RootTree>()
+    const take = ({ id, digest }: TreeVersion) => {
+      const cached = this.#roots.get(digest) ?? this.#roots.get(id)
+      if (cached?.root) found.set(digest, cached.root)
+      return cached !== undefined
+    }
+    const missing = versions.filter((version) => !take(version))
+    if (missing.length > 0) await charge?.(missing.length)
+    for (let at = 0; at < missing.length; at += versionsPerBatch) {
+      await this.#inTurn(async () => {
+        signal?.throwIfAborted()
+        const batch = missing.slice(at, at + versionsPerBatch)
+        const left = batch.filter((version) => !take(version))
+        if (left.length > 0) await this.#build(left)
+        for (const version of left) take(version)
+      })
+    }
+    return found
+  }
+
+  /**
+   * All trees and blobs of a version, without the bytes of the blobs. If its folder is `''`, the root of a repository,
+   * the root tree contains {@link attributes}. Empty for a version without readable files.
+   */
+  async readContent(version: TreeVersion & { readonly folder: string }): Promise<readonly PackObject[]> {
+    const select = ([repositoryRoot, root, ...rest]: readonly PackObject[] = []) => {
+      if (!repositoryRoot || !root) return []
+      return version.folder === '' ? [repositoryRoot, attributes, ...rest] : [root, ...rest]
+    }
+    const cached = this.#contents.get(version.digest)
+    if (cached) return select(cached)
+    return this.#inTurn(async () => {
+      if (!this.#contents.has(version.digest)) await this.#build([version])
+      return select(this.#contents.get(version.digest))
+    })
+  }
 
   /** Reads and caches the trees of a few versions. */
-  async function build(versions: readonly TreeVersion[]): Promise<void> {
+  async #build(versions: readonly TreeVersion[]): Promise<void> {
     const files = await readReadableFiles(
-      context,
+      this.#context,
       versions.map(({ id }) => id),
     )
-    const all = [...files.values()].flat()
-    const hashed = new Map(all.map(({ digest }) => [digest, blobIds.get(digest)]))
-    const missing = all.filter(({ digest }) => hashed.get(digest) === undefined)
-    for await (const [digest, bytes] of readOfferedFiles(context, missing)) {
-      const id = await hashBlob(bytes)
-      hashed.set(digest, id)
-      blobIds.set(digest, id)
-    }
-    for (const { id: versionId, digest: versionDigest } of versions) {
+    const blobIds = await this.#hashFiles([...files.values()].flat())
+    for (const { id, digest } of versions) {
       if (isSliceOver()) await nextSlice()
-      const list = files.get(versionId)
-      if (!list) {
-        roots.set(versionId, { root: null })
-        continue
-      }
-      const blobs = list.map(({ path, digest, size, executable }) => ({
-        path: toPathInGit(path),
-        digest,
-        size,
-        kind: executable ? ('executable' as const) : ('file' as const),
-        id: hashed.get(digest)!,
-      }))
-      const trees = toTrees(blobs)
-      const root = trees.at(-1)!
-      const repositoryRoot = addToTree(root, attributesEntry)
-      const paths = list.map(({ path }) => path)
-      const ids = { id: root.id, repositoryId: repositoryRoot.id }
-      roots.set(versionDigest, { root: { ...ids, isPluginRoot: isPluginRoot(paths) } })
-      const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
-      contents.set(versionDigest, [repositoryRoot, ...trees.toReversed(), ...stored])
+      const list = files.get(id)
+      if (list) this.#cache(digest, list, blobIds)
+      else this.#roots.set(id, { root: null })
     }
   }
 
-  return {
-    async findRoots(versions, { charge, signal } = {}) {
-      const found = new Map<string, RootTree>()
-      const take = ({ id, digest }: TreeVersion) => {
-        const cached = roots.get(digest) ?? roots.get(id)
-        if (cached?.root) found.set(digest, cached.root)
-        return cached !== undefined
-      }
-      const missing = versions.filter((version) => !take(version))
-      if (missing.length > 0) await charge?.(missing.length)
-      for (let at = 0; at < missing.length; at += versionsPerBatch) {
-        await inTurn(async () => {
-          signal?.throwIfAborted()
-          const batch = missing.slice(at, at + versionsPerBatch)
-          const left = batch.filter((version) => !take(version))
-          if (left.length > 0) await build(left)
-          for (const version of left) take(version)
-        })
-      }
-      return found
-    },
-    async readContent(version) {
-      const select = ([repositoryRoot, root, ...rest]: readonly PackObject[] = []) => {
-        if (!repositoryRoot || !root) return []
-        return version.folder === '' ? [repositoryRoot, attributes, ...rest] : [root, ...rest]
-      }
-      const cached = contents.get(version.digest)
-      if (cached) return select(cached)
-      return inTurn(async () => {
-        if (!contents.has(version.digest)) await build([version])
-        return select(contents.get(version.digest))
-      })
-    },
+  /** The ids of files in git, by their digests. */
+  async #hashFiles(files: readonly FileRow[]): Promise<ReadonlyMap<string, string | undefined>> {
+    const hashed = new Map(files.map(({ digest }) => [digest, this.#blobIds.get(digest)]))
+    const missing = files.filter(({ digest }) => hashed.get(digest) === undefined)
+    for await (const [digest, bytes] of readOfferedFiles(this.#context, missing)) {
+      const id = await hashBlob(bytes)
+      hashed.set(digest, id)
+      this.#blobIds.set(digest, id)
+    }
+    return hashed
+  }
+
+  #cache(versionDigest: string, files: readonly FileRow[], blobIds: ReadonlyMap<string, string | undefined>): void {
+    const blobs = files.map(({ path, digest, size, executable }) => ({
+      path: toPathInGit(path),
+      digest,
+      size,
+      kind: executable ? ('executable' as const) : ('file' as const),
+      id: blobIds.get(digest)!,
+    }))
+    const trees = toTrees(blobs)
+    const root = trees.at(-1)!
+    const repositoryRoot = addToTree(root, attributesEntry)
+    const paths = files.map(({ path }) => path)
+    const ids = { id: root.id, repositoryId: repositoryRoot.id }
+    this.#roots.set(versionDigest, { root: { ...ids, isPluginRoot: isPluginRoot(paths) } })
+    const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
+    this.#contents.set(versionDigest, [repositoryRoot, ...trees.toReversed(), ...stored])
   }
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Caller, Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import Negotiator from 'negotiator'
-import { createMcpServer } from './create-mcp-server.ts'
+import { createSdkServer } from './create-mcp-server.ts'
 import type { OnError } from './failures.ts'
 import { localCatalogue } from './local-catalogue.ts'
 
@@ -29,7 +29,7 @@ export async function answerMessage(
     embedded.set(placeholder, json)
     return placeholder
   }
-  const make = () => createMcpServer(api, { catalogue, onError }, embed)
+  const make = () => createSdkServer(api, { catalogue, onError }, embed)
   const isAsJson = prefersJson(request) && (await isLegacyRequest(request, message))
   const response = isAsJson
     ? await answerAsJson(make(), message, request)

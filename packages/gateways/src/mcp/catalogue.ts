@@ -29,7 +29,7 @@ export function catalogueOf(api: RegistryApi): Catalogue {
   return {
     async listSkills(page, limit) {
       const { skills, totalPages } = await api.searchSkills({ page, limit })
-      const offered = skills.filter(isOffered)
+      const offered = skills.filter(mayShowUnasked)
       return {
         skills: offered,
         totalPages,
@@ -49,7 +49,7 @@ export function catalogueOf(api: RegistryApi): Catalogue {
 }
 
 /** Whether a host may show the texts of a skill to a model that did not ask for this skill. */
-export function isOffered({ securityScore }: Pick<Skill, 'securityScore'>): boolean {
+export function mayShowUnasked({ securityScore }: Pick<Skill, 'securityScore'>): boolean {
   return securityScore === null || securityScore >= scoreMin
 }
 

@@ -30,7 +30,7 @@ const capabilities = { tools: { listChanged: false }, resources: { listChanged: 
  * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only content that the caller of
  * `api` may see. If `embed` is given, large files in responses are replaced by its placeholders.
  */
-export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}, embed?: Embed): McpServer {
+export function createSdkServer(api: RegistryApi, options: McpServerOptions = {}, embed?: Embed): McpServer {
   const { catalogue, pageSize = 100, onError = () => {} } = options
   const about = { name: 'skillstead', title: 'Skillstead', version: readProgramVersion() }
   const server = new McpServer(about, { instructions, capabilities })

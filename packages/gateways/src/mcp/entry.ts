@@ -1,7 +1,7 @@
 import { StdioServerTransport, serveStdio as serveOnTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import type { RegistryApi } from '@skillstead/protocol'
-import { createMcpServer as create, type McpServerOptions } from './create-mcp-server.ts'
+import { createSdkServer, type McpServerOptions } from './create-mcp-server.ts'
 
 export type { Catalogue } from './catalogue.ts'
 export type { McpServerOptions } from './create-mcp-server.ts'
@@ -35,7 +35,7 @@ export interface RegistryMcpServer {
  * await server.connect(transport)
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): RegistryMcpServer {
-  return create(api, options)
+  return createSdkServer(api, options)
 }
 
 /** Serves a registry to one client over two streams: one message per line. */
@@ -44,5 +44,5 @@ export function serveStdio(
   { input, output }: { readonly input: Readable; readonly output: Writable },
   options: McpServerOptions = {},
 ): Pick<RegistryMcpServer, 'close'> {
-  return serveOnTransport(() => create(api, options), { transport: new StdioServerTransport(input, output) })
+  return serveOnTransport(() => createSdkServer(api, options), { transport: new StdioServerTransport(input, output) })
 }

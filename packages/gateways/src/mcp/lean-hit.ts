@@ -1,6 +1,6 @@
 import type { SearchResult } from '@skillstead/protocol'
 import { shortenAtWord } from '@skillstead/skill-format'
-import { isOffered } from './catalogue.ts'
+import { mayShowUnasked } from './catalogue.ts'
 import { frequentCharacters, frequentWords, frequentWordsAfterSpace } from './frequent-tokens.ts'
 
 type Hit = SearchResult['skills'][number]
@@ -40,7 +40,7 @@ export function toLeanHit({
   const values = [fullName, latestVersion, downloads, securityScore].join(' ')
   const room = hitTokensMax - emptyHitTokens - boundJsonTokens(values)
   // Hosts show the result to a model: a dangerous skill gets no room for its instructions.
-  const passage = (isOffered({ securityScore }) && match?.passage) || ''
+  const passage = (mayShowUnasked({ securityScore }) && match?.passage) || ''
   const needed = boundJsonTokens(passage)
   const forDescription = Math.max(room - needed, room * descriptionShare)
   const shortDescription = cutToTokens(shortenAtWord(description, descriptionLengthMax), forDescription)

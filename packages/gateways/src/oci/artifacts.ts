@@ -76,7 +76,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
   }
 
   async function serve(call: GatewayCall, repository: Repository, listed: ListedVersion) {
-    refuseRecalled(repository, listed)
+    refuseRecalledArtifact(repository, listed)
     return build(call, repository, listed)
   }
 
@@ -100,7 +100,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
       if (!artifact) continue
       const { manifest, config, layer } = artifact
       if (isWanted({ manifest: manifest.digest, config: config.digest, layer: layer.digest })) {
-        refuseRecalled(repository, listed)
+        refuseRecalledArtifact(repository, listed)
         return artifact
       }
     }
@@ -119,7 +119,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
   }
 }
 
-function refuseRecalled({ fullName }: Repository, { version, recalled }: ListedVersion): void {
+function refuseRecalledArtifact({ fullName }: Repository, { version, recalled }: ListedVersion): void {
   if (recalled) throw toRecalledError(`${fullName}@${version}`, recalled)
 }
 

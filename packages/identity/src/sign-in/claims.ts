@@ -26,16 +26,20 @@ function toGroups(claims: Claims): readonly string[] | undefined {
   // `_claim_names`: claims at another address (OpenID Connect Core, 5.6.2), which Entra ID sends for over 200 groups.
   const { _claim_names: elsewhere, groups: value } = claims
   if (typeof elsewhere === 'object' && elsewhere !== null && 'groups' in elsewhere)
-    throw refuse('too many groups to list them. Let it send only the groups that are assigned to this application')
+    throw toClaimError(
+      'too many groups to list them. Let it send only the groups that are assigned to this application',
+    )
   if (value === undefined || value === null) return undefined
   const groups: unknown[] = Array.isArray(value) ? value : [value]
   if (groups.length > groupsMax)
-    throw refuse(`${groups.length} groups, more than ${groupsMax}. Let it send only those of this application`)
+    throw toClaimError(`${groups.length} groups, more than ${groupsMax}. Let it send only those of this application`)
   if (groups.every((group) => typeof group === 'string') && groups.every(({ length }) => length <= groupCharactersMax))
     return groups
-  throw refuse(`groups that are not texts of at most ${groupCharactersMax} characters. Check the mapping of the claim`)
+  throw toClaimError(
+    `groups that are not texts of at most ${groupCharactersMax} characters. Check the mapping of the claim`,
+  )
 }
 
-function refuse(what: string): RegistryError {
+function toClaimError(what: string): RegistryError {
   return new RegistryError('forbidden', `The identity provider reports ${what}.`)
 }

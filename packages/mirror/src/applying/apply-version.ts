@@ -11,6 +11,7 @@ import {
   updateVersion,
   type CatalogueContext,
   type SkillRow,
+  type UserRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
@@ -86,22 +87,12 @@ export async function applyVersion(
     await emitRecalls(context, trx, skill, received)
     return toApplied(before, skill)
   }
-  const publication = {
-    owner,
-    publisher: data.publisher,
-    identity: data.identity,
-    settings: {},
-    changelog: toPublishedText(data.changelog, 'changelog'),
-    publishedAt: data.publishedAt,
-    yanked: data.yanked,
-    ...prepared!,
-  }
   const stored = await storeVersion(
     context,
     trx,
     {
       ...change,
-      publication,
+      publication: toPublication(data, owner, prepared!),
       number: data.version,
       // Read again if the recalls above changed, because they change the list.
       others: received ? await selectListedVersions(trx, { skillId }) : versions,
@@ -121,5 +112,19 @@ export async function applyVersion(
     const mirrored = { upstream, skillId: skill.id, createdAt: toEntryTime(entry, at) }
     const row = { owner, fields: { name: skill.name }, settings: toMirroredSettings(data), mirrored }
     return insertSkill(trx, { ...row, recalls: received?.recalls, forkedFrom: forkedFrom ?? undefined }, at)
+  }
+}
+
+/** The version to store, with the metadata of its entry. */
+function toPublication(data: VersionEntry['data'], owner: Pick<UserRow, 'id' | 'username'>, prepared: PreparedVersion) {
+  return {
+    owner,
+    publisher: data.publisher,
+    identity: data.identity,
+    settings: {},
+    changelog: toPublishedText(data.changelog, 'changelog'),
+    publishedAt: data.publishedAt,
+    yanked: data.yanked,
+    ...prepared,
   }
 }

@@ -116,7 +116,7 @@ const Rate = v.object({ rate: Share, low: Share, high: Share })
  * How a version does compared with a lower version. `better` and `worse` need an interval of the difference that
  * excludes 0, and the agreement of most users who measured both versions.
  */
-export const evaluationChanges = ['better', 'worse', 'same'] as const
+const evaluationChanges = ['better', 'worse', 'same'] as const
 
 /**
  * Summary of the results of a version. Each user counts the same: rates are the means of the users' rates. Intervals

@@ -4,9 +4,9 @@ import { PathReason } from './skill.ts'
 
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
 /** Kinds of upstream that have a URL. Upstreams of other kinds are added with the CLI on the node's machine. */
-export const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
+const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
 /** Which skills of an upstream are mirrored. */
-export const mirrorModes = ['full', 'selected', 'pull-through'] as const
+const mirrorModes = ['full', 'selected', 'pull-through'] as const
 /** Reasons to pause the sync of an upstream. */
 export const alarmCodes = [
   ...(['rollback', 'fork', 'freeze', 'future', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),

@@ -55,7 +55,6 @@ export const NamedCopyReport = v.object({
   skill: v.object({ fullName: v.string() }),
   original: v.object({ fullName: v.string() }),
 })
-export type NamedCopyReport = v.InferOutput<typeof NamedCopyReport>
 
 /** A skill that administrators flagged or hid. */
 export const ModeratedSkill = v.object({

@@ -5,7 +5,7 @@ import { namePattern } from '../names.ts'
 import { Count, Id, Timestamp, boundedArray, boundedText } from './fields.ts'
 
 /** The states of a delivery (docs/api.md#deliveries). */
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 const DeliveryStatus = v.picklist(deliveryStatuses)
 
 /** URL that a webhook delivers to: https, without a user name or a password. */

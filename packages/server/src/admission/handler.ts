@@ -3,7 +3,7 @@ import type { GatewayRoute, Header } from '@skillstead/gateways'
 import { toOwnCall, type Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
-import { replyOptions, replyProblem, toErrorHeaders, toRegistryError } from '../replies/replies.ts'
+import { replyOptions, replyProblem, toErrorHeaders, toPublicError } from '../replies/replies.ts'
 import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
@@ -90,7 +90,7 @@ export async function replyThrown(
   toFailure?: GatewayRoute['toFailure'],
   replyPage?: ReplyErrorPage,
 ): Promise<Response> {
-  const error = toRegistryError(thrown)
+  const error = toPublicError(thrown)
   if (error.status >= 500) node.log.failure(call, error)
   if (error.allowance) call.quota = toAllowanceQuota(error.allowance, error.retryAfterSeconds)
   call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))

@@ -1,7 +1,6 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { guestRequestsPerMinute, planNames, plans, toRecord, type PlanName } from '@skillstead/protocol'
 import type { Caller } from '@skillstead/core'
-import type { SharedLimits } from '@skillstead/core/internal'
+import { RateLimit, type SharedLimits } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
 import type { NodeOptions, Rates } from './options.ts'
 
@@ -72,14 +71,11 @@ export function createQuotas(
     return { rates: undefined, spend: nothing, peek: nothing, spendFile: nothing, spendBytes: nothing }
   }
   const rates: Rates = { ...defaultRates(), ...options.rates }
-  const requests = toRecord(requestPolicies, (policy) => createPolicyLimiter({ policy, limit: rates[policy] }, shared))
-  const files = createPolicyLimiter({ policy: 'files', limit: rates.files }, shared)
-  const bytes = createPolicyLimiter(
-    { policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' },
-    shared,
-  )
-  const keyOfCaller = createAddressKeys(requests.anonymous, addressesMax)
-  const keyOfDownloads = createAddressKeys(files, addressesMax)
+  const requests = toRecord(requestPolicies, (policy) => createPolicyLimit({ policy, limit: rates[policy] }, shared))
+  const files = createPolicyLimit({ policy: 'files', limit: rates.files }, shared)
+  const bytes = createPolicyLimit({ policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' }, shared)
+  const keyOfCaller = createAddressKeys(requests.anonymous.limit, addressesMax)
+  const keyOfDownloads = createAddressKeys(files.limit, addressesMax)
 
   const keyOf = (caller: Caller, address: () => string) =>
     caller.kind === 'user' ? caller.userId : keyOfCaller(toLimitKey(address()))
@@ -96,46 +92,16 @@ export function createQuotas(
   }
 }
 
-/** The allowances of one policy, by key. */
-interface Limiter {
-  take(key: string, cost?: number): Promise<Quota>
-  read(key: string): Promise<Quota>
-  /** Whether a key has spent anything in its window. */
-  knows(key: string): Promise<boolean>
-}
-
 type Policy = Pick<Quota, 'policy' | 'limit' | 'unit'>
-type Standing = Pick<Quota, 'remaining' | 'exceeded'> & { readonly resetMs: number }
 
-function createPolicyLimiter(policy: Policy, shared?: SharedLimits): Limiter {
-  const memory = createMemoryLimiter(policy.limit)
+/** The allowances of one policy, by key. */
+function createPolicyLimit(policy: Policy, shared?: SharedLimits) {
   const allowance = { points: policy.limit, windowMs: windowSeconds * 1000, share: leaseShare }
-  const toKey = (key: string) => `${policy.policy} ${key}`
-  const readAllowance = async (key: string) => shared?.peek(toKey(key)) ?? memory.read(key)
+  const limit = new RateLimit(policy.policy, allowance, shared)
   return {
-    async take(key, cost = 1) {
-      return toPolicyQuota(policy, (await shared?.take(toKey(key), allowance, cost)) ?? (await memory.take(key, cost)))
-    },
-    read: async (key) => toPolicyQuota(policy, await readAllowance(key)),
-    knows: async (key) => (await readAllowance(key)) !== undefined,
-  }
-}
-
-function createMemoryLimiter(points: number) {
-  const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
-  const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
-    remaining: Math.max(0, points - consumedPoints),
-    // Not more than the window, because the limiter computes the time with a clock that may be set back.
-    resetMs: Math.min(msBeforeNext, windowSeconds * 1000),
-    exceeded: consumedPoints > points,
-  })
-  return {
-    take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toLimiterState)),
-    /** The state of a key; undefined for a key with a full allowance. */
-    async read(key: string) {
-      const state = await limiter.get(key)
-      return state === null ? undefined : toStanding(state)
-    },
+    limit,
+    take: async (key: string, cost?: number) => toPolicyQuota(policy, await limit.take(key, cost)),
+    read: async (key: string) => toPolicyQuota(policy, await limit.read(key)),
   }
 }
 
@@ -153,11 +119,11 @@ export function defaultRates(): Rates {
 }
 
 /**
- * Returns a function that finds the key of an address in the limiter. During a flood from many addresses, each new
+ * Returns a function that finds the key of an address in a limit. During a flood from many addresses, each new
  * address would add an entry for a minute. So only a limited number of new addresses per window get their own
  * allowance; further new addresses share allowances, and no address loses its own.
  */
-function createAddressKeys(limiter: Limiter, addressesMax: number) {
+function createAddressKeys(limit: RateLimit, addressesMax: number) {
   let windowEndsAtMs = 0
   let fresh = 0
   return async function keyOfAddress(address: string): Promise<string> {
@@ -166,7 +132,7 @@ function createAddressKeys(limiter: Limiter, addressesMax: number) {
       windowEndsAtMs = nowMs + windowSeconds * 1000
       fresh = 0
     }
-    if (await limiter.knows(address)) return address
+    if (await limit.read(address)) return address
     if (fresh >= addressesMax) return `shared ${hashFnv1a(address) % sharedKeys}`
     fresh += 1
     return address
@@ -182,14 +148,8 @@ function hashFnv1a(text: string): number {
   return value
 }
 
-/** The limiter rejects with its state when an allowance is used up, and with an Error when it fails. */
-function toLimiterState(reason: unknown): RateLimiterRes {
-  if (reason instanceof RateLimiterRes) return reason
-  throw reason
-}
-
-function toPolicyQuota(policy: Policy, standing: Standing | undefined): Quota {
-  if (!standing) return { ...policy, windowSeconds, remaining: policy.limit, resetSeconds: 0, exceeded: false }
-  const { remaining, resetMs, exceeded } = standing
+function toPolicyQuota(policy: Policy, state: Awaited<ReturnType<RateLimit['read']>>): Quota {
+  if (!state) return { ...policy, windowSeconds, remaining: policy.limit, resetSeconds: 0, exceeded: false }
+  const { remaining, resetMs, exceeded } = state
   return { ...policy, windowSeconds, remaining, resetSeconds: Math.max(0, Math.ceil(resetMs / 1000)), exceeded }
 }

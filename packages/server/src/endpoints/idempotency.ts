@@ -15,7 +15,7 @@ import { encodeJson, jsonType } from '../replies/encode-json.ts'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Payload } from './input.ts'
-import { reply, toRegistryError } from '../replies/replies.ts'
+import { reply, toPublicError } from '../replies/replies.ts'
 import type { Route } from './routes.ts'
 
 /** Secrets that are shown once and never stored: a replayed response omits them. */
@@ -102,7 +102,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
 /** What to store for an error: nothing if a retry may avoid it (invalid key, rate limit, failure of the node). */
 function toIdempotentEnd(call: Call, thrown: unknown): IdempotentEnd {
   if (thrown instanceof SkillMoved) return 'refused'
-  const error = toRegistryError(thrown)
+  const error = toPublicError(thrown)
   if (error.status >= 500) return 'failed'
   if (error.status === 401 || error.status === 429) return 'refused'
   return { status: error.status, body: JSON.stringify(toProblem(error, call.requestId)) }

@@ -5,7 +5,7 @@ import { type Content, type SkillDetails, attempt } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
-import { reply, toRegistryError } from '../replies/replies.ts'
+import { reply, toPublicError } from '../replies/replies.ts'
 import { type PageRoute, type PageText, skill, type Subject } from './page-texts.ts'
 
 /** Responds with a page of the app, in which the app then shows the content, or that the URL does not exist. */
@@ -94,7 +94,7 @@ async function readAs({ node, subject, input }: SubjectRead, caller: Caller) {
     return { status: 200, body }
   } catch (error) {
     if (error instanceof SkillMoved) throw error
-    const { status } = toRegistryError(error)
+    const { status } = toPublicError(error)
     return { status: status === 400 || status === 422 ? 404 : status }
   }
 }
@@ -112,7 +112,7 @@ async function readSkillData({ node, input }: SubjectRead, details: SkillDetails
   const { body } = await localCall(node.registry, 'getSkillMd', input, guest, { counts: false }).catch(
     (error: unknown) => {
       // The page itself shows why SKILL.md cannot be read, for example that a rescan quarantined the version.
-      if (toRegistryError(error).status >= 500) throw error
+      if (toPublicError(error).status >= 500) throw error
       return { body: undefined }
     },
   )
@@ -128,7 +128,7 @@ async function seenByUser(read: SubjectRead, call: Call): Promise<boolean | unde
     return (await readAs(read, await read.node.registry.authenticateSession(token))).status !== 404
   } catch (error) {
     // A user whose session has expired counts as a guest.
-    if (toRegistryError(error).status === 401) return undefined
+    if (toPublicError(error).status === 401) return undefined
     throw error
   }
 }
@@ -140,7 +140,7 @@ async function seenByUser(read: SubjectRead, call: Call): Promise<boolean | unde
 export async function answerSharedPage(node: NodeParts, call: Call, replyPage: ReplyPage): Promise<Response> {
   const { token = '' } = decodeParams(call)
   const share = await openShare(node.context, token).catch((error: unknown) => {
-    if (toRegistryError(error).status === 404) return undefined
+    if (toPublicError(error).status === 404) return undefined
     throw error
   })
   if (share === undefined) return replyPage(call, 404)

@@ -41,11 +41,11 @@ function toBadge(fullName: string, version: string, score: number | null): strin
     `<rect width="${left}" height="20" fill="#444"/>`,
     `<rect x="${left}" width="${right}" height="20" fill="${verdict ? colours[verdict] : '#666'}"/>`,
     '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">',
-    `${toText(label, 0, left!)}${toText(text, left!, right!)}</g></svg>`,
+    `${toSvgText(label, 0, left!)}${toSvgText(text, left!, right!)}</g></svg>`,
   ].join('')
 }
 
-function toText(words: string, left: number, width: number): string {
+function toSvgText(words: string, left: number, width: number): string {
   const place = `x="${left + padding}" y="14" textLength="${width - 2 * padding}" lengthAdjust="spacingAndGlyphs"`
   return `<text ${place}>${escapeHtml(words)}</text>`
 }

@@ -10,7 +10,7 @@ import type { StaticFiles } from '../context/options.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 import { answerPage, type PageWithText, type ReplyPage } from './answer-page.ts'
 import { createDocsRoutes, withReference } from './docs.ts'
-import { createPageTemplate } from './page-template.ts'
+import { PageTemplate } from './page-template.ts'
 import { pageRoutes, toHomeRoute } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 import { createSitemap } from './sitemap.ts'
@@ -68,7 +68,7 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     source: {},
     problem: { reason: 'There is no such page, or you may not see it.', headers: [] },
   }
-  let template: ReturnType<typeof createPageTemplate> | undefined
+  let template: PageTemplate | undefined
 
   const replyKept = async (call: Call, kept: Kept, answer: Omit<Answer, 'body'>) => {
     const coding = chooseCoding(call.header('accept-encoding') ?? '')
@@ -103,9 +103,9 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
-      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
+      template ??= new PageTemplate(Buffer.from(read()).toString(), site, node)
       const parts = { address, text: toText?.(), shared, problem: problem?.reason, data: await toData?.() }
-      kept = { address, page: keep(template(parts), 'page') }
+      kept = { address, page: keep(template.write(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)
     }

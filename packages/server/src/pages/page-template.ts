@@ -25,21 +25,43 @@ export interface PageParts {
 }
 
 /**
- * Returns a function that writes pages: the page of the app with a title, data for previews of links, and a `noscript`
- * element with the essentials for readers without JavaScript.
+ * Writes pages: the page of the app with a title, data for previews of links, and a `noscript` element with the
+ * essentials for readers without JavaScript.
  */
-export function createPageTemplate(
-  page: string,
-  site: ShownSite,
-  { publicPath, requireKey }: Pick<NodeParts, 'publicPath' | 'requireKey'>,
-): (parts: PageParts) => Uint8Array {
-  const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
-  const placed = page
-    .replace(/\s*<meta (?:property="og:image"|name="description")[^>]*>/g, '')
-    .replaceAll(/ (href|src)="\//g, ` $1="${publicPath}/`)
-  const logo = site.logo && `${publicPath}/site-logo`
+export class PageTemplate {
+  readonly #site: ShownSite
+  readonly #node: Pick<NodeParts, 'publicPath' | 'requireKey'>
+  /** The path of the picture in previews, unless the site has a logo. */
+  readonly #picture: string | undefined
+  readonly #withData: string
+  readonly #withoutData: string
 
-  function toHead({ address, text, shared }: PageParts): string {
+  constructor(page: string, site: ShownSite, node: Pick<NodeParts, 'publicPath' | 'requireKey'>) {
+    this.#site = site
+    this.#node = node
+    this.#picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
+    this.#withData = page
+      .replace(/\s*<meta (?:property="og:image"|name="description")[^>]*>/g, '')
+      .replaceAll(/ (href|src)="\//g, ` $1="${node.publicPath}/`)
+    this.#withoutData = this.#withData.replaceAll(/\s*<link [^>]*data-page="skill"[^>]*>/g, '')
+  }
+
+  write(parts: PageParts): Uint8Array {
+    return Buffer.from(
+      (parts.data === undefined ? this.#withoutData : this.#withData)
+        .replace(/<title>[^]*?<\/title>/, () => this.#toHead(parts))
+        .replace(
+          /<noscript>[^]*?<\/noscript>/,
+          () => `${toData(parts)}<noscript>${this.#toEssentials(parts)}</noscript>`,
+        ),
+    )
+  }
+
+  #toHead({ address, text, shared }: PageParts): string {
+    const site = this.#site
+    const picture = this.#picture
+    const { publicPath, requireKey } = this.#node
+    const logo = site.logo && `${publicPath}/site-logo`
     // A page of a share link has a general title, because previews in chats and mails must not show a private skill.
     // The app then sets the title of the skill.
     const shown = shared === undefined ? text : sharedText
@@ -74,7 +96,8 @@ export function createPageTemplate(
       .join('\n    ')
   }
 
-  function toEssentials({ address, text, problem }: PageParts): string {
+  #toEssentials({ address, text, problem }: PageParts): string {
+    const { publicPath, requireKey } = this.#node
     const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
     if (problem !== undefined) return `<p>${escapeHtml(problem)}</p>`
     if (text === undefined && requireKey)
@@ -99,15 +122,6 @@ export function createPageTemplate(
       .filter(Boolean)
       .join('\n')
   }
-
-  const withoutData = placed.replaceAll(/\s*<link [^>]*data-page="skill"[^>]*>/g, '')
-
-  return (parts) =>
-    Buffer.from(
-      (parts.data === undefined ? withoutData : placed)
-        .replace(/<title>[^]*?<\/title>/, () => toHead(parts))
-        .replace(/<noscript>[^]*?<\/noscript>/, () => `${toData(parts)}<noscript>${toEssentials(parts)}</noscript>`),
-    )
 }
 
 /** The data in a `script` element that browsers do not run. `<` is escaped, so that the data cannot end the element. */

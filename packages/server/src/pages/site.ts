@@ -18,16 +18,16 @@ export interface ShownSite {
 
 /** The shown site. Throws a TypeError for a name or text too long, and a logo too large or neither SVG nor PNG. */
 export function toShownSite({ name, text, logo }: Site = {}, signIn?: string): ShownSite {
-  const own = toText(text, 'text')
+  const own = toSiteText(text, 'text')
   return {
-    name: toText(name, 'name') ?? 'Skillstead',
+    name: toSiteText(name, 'name') ?? 'Skillstead',
     ...(own && { text: own }),
     ...(signIn !== undefined && { signIn }),
     ...(logo && { logo: toLogo(logo) }),
   }
 }
 
-function toText(given: string | undefined, what: 'name' | 'text'): string | undefined {
+function toSiteText(given: string | undefined, what: 'name' | 'text'): string | undefined {
   const text = given?.replaceAll(/\s+/g, ' ').trim()
   const max = textCharactersMax[what]
   if (text !== undefined && [...text].length > max)

@@ -1,6 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
-import { toRegistryError as toKnownError } from '@skillstead/core/internal'
+import { toRegistryError } from '@skillstead/core/internal'
 import type { Answer, GatewayRoute, Header } from '@skillstead/gateways'
 import { allowances, isRegistryError, isResponseCode, RegistryError, toProblem } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
@@ -143,9 +143,9 @@ export function nothingHere(): RegistryError {
 }
 
 /** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
-export function toRegistryError(thrown: unknown): RegistryError {
+export function toPublicError(thrown: unknown): RegistryError {
   // Converts errors of the database as well, which may be unavailable when the caller is looked up.
-  const error = toKnownError(thrown)
+  const error = toRegistryError(thrown)
   if (error instanceof RegistryError && isResponseCode(error.code)) return error
   if (isRegistryError(error, 'read_only')) return new RegistryError('forbidden', error.message)
   if (isRegistryError(error, 'closed')) return new RegistryError('shutting_down', error.message)

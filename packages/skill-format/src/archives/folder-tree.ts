@@ -75,7 +75,7 @@ async function listFolder(walk: Walk, folder: string): Promise<void> {
   const isUndecoded = found.some(({ name }) => isDecodedBadly(name))
   const raw = isUndecoded ? await readdir(place, { encoding: 'buffer' }) : []
   const sorted = found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const entries = await mapInBatches(sorted, (entry) => toEntry(walk, folder, entry, raw))
+  const entries = await mapInBatches(sorted, (entry) => toFolderEntry(walk, folder, entry, raw))
   // Refuse a folder that was replaced by a link meanwhile. One check after its files were seen is enough, because only
   // the files that were seen are read later.
   if (folder !== '' && found.length > 0 && (await realpath(place).catch(() => undefined)) !== place) {
@@ -89,7 +89,7 @@ async function listFolder(walk: Walk, folder: string): Promise<void> {
   }
 }
 
-async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: Buffer[]): Promise<FolderEntry> {
+async function toFolderEntry(walk: Walk, folder: string, entry: Dirent, raw: Buffer[]): Promise<FolderEntry> {
   const path = posix.join(folder, entry.name)
   const kind = readKind(entry)
   if (isDecodedBadly(entry.name)) {

@@ -59,9 +59,9 @@ export function parsePluginManifest(bytes: Uint8Array): PluginManifest {
   for (const [field, { must, isValid }] of Object.entries(fields)) {
     const isGiven = Object.hasOwn(manifest, field)
     if (!isGiven && field !== '$schema' && field !== 'name') continue
-    if (!isGiven) throw refuse(`The field ${field} is missing. It must be ${must}.`)
+    if (!isGiven) throw toManifestError(`The field ${field} is missing. It must be ${must}.`)
     if (!isValid(manifest[field]))
-      throw refuse(`The field ${field} is ${toShown(manifest[field])}. It must be ${must}.`)
+      throw toManifestError(`The field ${field} is ${toShown(manifest[field])}. It must be ${must}.`)
   }
   const {
     name,
@@ -81,14 +81,14 @@ export function parsePluginManifest(bytes: Uint8Array): PluginManifest {
 
 /** Throws an {@link ArchiveError} for a manifest that is larger than the limit. */
 export function checkManifestSize(bytes: number): void {
-  if (bytes > manifestBytesMax) throw refuse(`The file is larger than ${manifestBytesMax / 1024 / 1024} MiB.`)
+  if (bytes > manifestBytesMax) throw toManifestError(`The file is larger than ${manifestBytesMax / 1024 / 1024} MiB.`)
 }
 
 function parseManifest(bytes: Uint8Array): Record<string, unknown> {
   checkManifestSize(bytes.length)
   const manifest = parseText(bytes)
   if (isRecord(manifest)) return manifest
-  throw refuse('The file must be a JSON object.')
+  throw toManifestError('The file must be a JSON object.')
 }
 
 function parseText(bytes: Uint8Array): unknown {
@@ -96,17 +96,17 @@ function parseText(bytes: Uint8Array): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw refuse('The file is not valid UTF-8. Save it as UTF-8.')
+    throw toManifestError('The file is not valid UTF-8. Save it as UTF-8.')
   }
   try {
     return parseUniqueJson(text)
   } catch (error) {
-    if (error instanceof JsonLimitError || error instanceof McpJsonError) throw refuse(error.message)
-    throw refuse(`The file is not valid JSON: ${toOneLine(toErrorText(error)).slice(0, shownCharactersMax)}.`)
+    if (error instanceof JsonLimitError || error instanceof McpJsonError) throw toManifestError(error.message)
+    throw toManifestError(`The file is not valid JSON: ${toOneLine(toErrorText(error)).slice(0, shownCharactersMax)}.`)
   }
 }
 
-function refuse(message: string) {
+function toManifestError(message: string) {
   const advice = 'Correct it; to publish the skills without the plugin, pass their folders.'
   return toArchiveError(`${message} ${advice}`, pluginFile)
 }

@@ -121,9 +121,9 @@ export function readCaseFolder(
   const checks = [...(yaml?.checks ?? []), ...separate]
   const asked = written?.prompt ?? yaml?.prompt
   if (asked === undefined)
-    within(main, () => refuse('The case has no prompt. Write it into prompt.md or execution.prompt.'))
+    within(main, () => refuseCase('The case has no prompt. Write it into prompt.md or execution.prompt.'))
   if (checks.length === 0)
-    within(main, () => refuse('The case has no grader. Add graders/NAME.md or a list `graders`.'))
+    within(main, () => refuseCase('The case has no grader. Add graders/NAME.md or a list `graders`.'))
   const timeout = written?.timeoutSeconds ?? yaml?.timeoutSeconds
   return {
     id: folder.slice('evals/'.length),
@@ -136,14 +136,14 @@ export function readCaseFolder(
   }
 }
 
-function refuse(message: string): never {
+function refuseCase(message: string): never {
   throw new CaseError(message, 1)
 }
 
 function readPrompt(file: CaseFile) {
   const { document, body } = readMarkdown(readCaseText(file))
   const { timeout_seconds: seconds, env: variables } = validate(Settings, document)
-  if (body.length > promptCharactersMax) refuse(`The prompt is longer than ${promptCharactersMax} characters.`)
+  if (body.length > promptCharactersMax) refuseCase(`The prompt is longer than ${promptCharactersMax} characters.`)
   return { prompt: body === '' ? undefined : body, timeoutSeconds: seconds, env: variables }
 }
 

@@ -1,4 +1,4 @@
-import { countListed, isRecord, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
+import { countListedCharacters, isRecord, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
 import { findUnread, toCaseAdvice } from './fields.ts'
 import { adviseOnKey, adviseOnMetadata } from './key-advice.ts'
@@ -144,7 +144,7 @@ function listAdvice(parsed: ParsedSkillMd): SkillWarning[] {
 }
 
 function listListingAdvice(parsed: ParsedSkillMd): SkillWarning[] {
-  const count = countListed(parsed)
+  const count = countListedCharacters(parsed)
   // A long description alone has a warning of its own.
   if (typeof parsed.frontmatter['when_to_use'] !== 'string') return []
   return skillClients.flatMap(({ title, listedMax = Number.POSITIVE_INFINITY }) => {

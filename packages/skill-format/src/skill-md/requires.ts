@@ -125,13 +125,13 @@ function readSkills(reading: Reading, place: Place, value: unknown): void {
       const advice = isName
         ? `'${shown}' has no valid range. Write a range of versions such as ^1.2.0, ~1.2.0, >=1.0.0 or 1.2.3.`
         : `'${shown}' is not a skill. Write owner/name, with a range such as owner/name@^1.2.0.`
-      refuse(reading, place, advice)
+      addFault(reading, place, advice)
     } else if (isItself(reading, found.name)) {
-      refuse(reading, place, `A skill cannot require itself: remove '${found.name}'.`)
+      addFault(reading, place, `A skill cannot require itself: remove '${found.name}'.`)
     } else if (reading.skills.has(found.name)) {
       const { range } = reading.skills.get(found.name)!
       if (range !== found.range)
-        refuse(reading, place, `'${found.name}' is required as ${range} and as ${found.range}. Keep one of them.`)
+        addFault(reading, place, `'${found.name}' is required as ${range} and as ${found.range}. Keep one of them.`)
     } else if (hasRoom(reading, place, reading.skills.size)) {
       reading.skills.set(found.name, {
         ...found,
@@ -158,7 +158,7 @@ function toRequirement(name: string, written: string) {
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
   if (isRecord(value)) {
     const name = nameKeys.map((key) => value[key]).find(isFilled)
-    if (name !== undefined) return [[toText(name), ...readEntry(value)]]
+    if (name !== undefined) return [[toWrittenText(name), ...readEntry(value)]]
     return Object.entries(value).map(([key, entry]) => {
       if (!isRecord(entry)) return [key, toRangeText(entry)]
       // A mapping is an entry only if it has a key of entries; otherwise its range is invalid.
@@ -167,7 +167,9 @@ function listRequirements(value: unknown): (readonly [name: string, range?: stri
       return [key, isEntry ? range : noText, isOptional]
     })
   }
-  return listItems(value).flatMap((item) => (isRecord(item) ? listRequirements(item) : [[toText(item)] as const]))
+  return listItems(value).flatMap((item) =>
+    isRecord(item) ? listRequirements(item) : [[toWrittenText(item)] as const],
+  )
 }
 
 function readEntry(entry: Record<string, unknown>): [range: string | undefined, isOptional: boolean] {
@@ -175,7 +177,7 @@ function readEntry(entry: Record<string, unknown>): [range: string | undefined, 
   const least = leastKeys.map((key) => entry[key]).find(isFilled)
   const isOptional = entry['optional'] === true || entry['required'] === false
   if (range !== undefined) return [toRangeText(range), isOptional]
-  return [least === undefined ? undefined : `>=${toText(least)}`, isOptional]
+  return [least === undefined ? undefined : `>=${toWrittenText(least)}`, isOptional]
 }
 
 /** The text that stands for a mapping or list which is no range. */
@@ -185,7 +187,7 @@ const noText = '{…}'
 function toRangeText(value: unknown): string {
   const [only, ...others] = Array.isArray(value) ? value : [value]
   if (!isFilled(value)) return ''
-  return isFilled(only) && typeof only !== 'object' && others.length === 0 ? toText(only) : noText
+  return isFilled(only) && typeof only !== 'object' && others.length === 0 ? toWrittenText(only) : noText
 }
 
 const nameKeys = ['name', 'skill', 'slug', 'id']
@@ -197,7 +199,7 @@ const entryKeys = new Set([...rangeKeys, ...leastKeys, 'optional', 'required'])
 function listItems(value: unknown): unknown[] {
   if (Array.isArray(value)) return value.slice(0, entriesReadMax)
   if (isRecord(value)) return Object.keys(value).slice(0, entriesReadMax)
-  const text = toText(value).slice(0, entriesReadMax * 64)
+  const text = toWrittenText(value).slice(0, entriesReadMax * 64)
   return (/[,;\n]/.test(text) ? text.split(/[,;\n]/) : text.split(/\s+(?![<>=^~|(\d*])/))
     .map((item) => item.trim())
     .filter(Boolean)
@@ -208,18 +210,18 @@ const entriesReadMax = limits.requirementsMax * 2
 function addItem(reading: Reading, place: Place, kind: ItemKind, item: unknown): void {
   if (isRecord(item) && (item['required'] === false || item['optional'] === true)) return
   const name = toName(item)
-  if (!itemPatterns[kind].test(name)) refuse(reading, place, `'${name.slice(0, 100)}' is no valid name in ${kind}.`)
+  if (!itemPatterns[kind].test(name)) addFault(reading, place, `'${name.slice(0, 100)}' is no valid name in ${kind}.`)
   else if (reading[kind].has(name) || hasRoom(reading, place, reading[kind].size)) reading[kind].add(name)
 }
 
 function toName(item: unknown): string {
-  return toText(isRecord(item) ? (item['name'] ?? item['value'] ?? item['command']) : item).trim()
+  return toWrittenText(isRecord(item) ? (item['name'] ?? item['value'] ?? item['command']) : item).trim()
 }
 
 function hasRoom(reading: Reading, place: Place, count: number): boolean {
   if (count < limits.requirementsMax) return true
   if (!reading.isFull)
-    refuse(reading, place, `There are more than ${limits.requirementsMax} entries. Remove some of them.`)
+    addFault(reading, place, `There are more than ${limits.requirementsMax} entries. Remove some of them.`)
   reading.isFull = true
   return false
 }
@@ -232,7 +234,7 @@ function isItself({ parsed }: Reading, name: string): boolean {
  * Reports a fault: a refusal in this registry's spelling, only a warning in other spellings, which may mean something
  * else.
  */
-function refuse(reading: Reading, place: Place, message: string): void {
+function addFault(reading: Reading, place: Place, message: string): void {
   const list = place.isOptional ? reading.warnings : reading.refusals
   if (list.length >= problemsMax) return
   addProblem(list, reading, place, 'requires_invalid', `${message} (in '${place.path}')`)
@@ -251,6 +253,6 @@ function isSkillReference(text: string): boolean {
   return rest.length === 0 && isUsername(first) && isSkillName(name)
 }
 
-function toText(value: unknown): string {
+function toWrittenText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }

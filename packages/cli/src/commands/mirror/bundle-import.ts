@@ -2,7 +2,7 @@ import { importBundle } from '@skillstead/mirror'
 import { alarmCodes } from '@skillstead/protocol'
 import { command, flag, textOption } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
-import { toReportLines } from '../../mirror/mirror-lines.ts'
+import { toSyncLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, networkOptions, toPrivateNames } from '../../mirror/options.ts'
 import { showProgress } from '../../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
@@ -53,7 +53,7 @@ export const commands = {
       )
     },
     show: (report) => [
-      ...toReportLines(report),
+      ...toSyncLines(report),
       ...(report.isFirstUse
         ? [
             `The key of ${report.origin} was taken from the bundle and is trusted from now on. Compare it with one from another source:`,

@@ -2,7 +2,7 @@ import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
 import { RegistryError, alarmCodes } from '@skillstead/protocol'
 import { command, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
-import { toReportLines } from '../../mirror/mirror-lines.ts'
+import { toSyncLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, askingOptions, toPinnedKey } from '../../mirror/options.ts'
 import { showProgress } from '../../mirror/progress.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
@@ -36,7 +36,7 @@ export const commands = {
       const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
       return syncOne(given, output, async () => options)
     },
-    show: toReportLines,
+    show: toSyncLines,
   }),
   'mirror resume': command({
     description: 'Resume a paused upstream, whatever the reason; check the reason first with `mirror status`.',
@@ -51,7 +51,7 @@ export const commands = {
         output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
         return { accept: alarm.code, key: toPinnedKey(textOption(given, 'key')) }
       }),
-    show: toReportLines,
+    show: toSyncLines,
   }),
 }
 

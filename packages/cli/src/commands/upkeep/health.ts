@@ -67,11 +67,11 @@ function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detai
     })
     response.on('error', () => fail('the answer was cut off'))
   })
-  request.on('error', (error) => fail(`no answer${toReason(error)}`))
+  request.on('error', (error) => fail(`no answer${describeConnectionError(error)}`))
   return promise
 }
 
-function toReason(error: Error): string {
+function describeConnectionError(error: Error): string {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return ` within ${timeoutMs / 1000} s`
   const code = readErrorCode(error)
   return code === undefined ? '' : ` (${toOneLine(String(code))})`

@@ -75,11 +75,7 @@ export async function publishVersion(
 
   if (choice.existing) {
     const unchanged = { ...storedBefore, skill: before!, version: choice.existing, warnings: known }
-    if (!changed) return unchanged
-    const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
-    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
-    const fromMetadata = await requireSettings(context, trx, { before: before!, after: skill }, publication.publisher)
-    return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
+    return changed ? refreshUnchanged(context, trx, unchanged, publication) : unchanged
   }
   const { imported, released } = publication
   if (excess) throw excess
@@ -88,7 +84,9 @@ export async function publishVersion(
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
   const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
-  const { inserted, ...refreshed } = await insertAndRefresh(context, trx, added, { isForUpstreams: !imported })
+  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
+  const published = toVersionChange(added, inserted, { isForUpstreams: !imported })
+  const refreshed = await refreshWithDocument(context, trx, { ...published, read })
   const { version, uses } = inserted
   const { skill } = refreshed
 
@@ -121,8 +119,26 @@ export async function publishVersion(
     }))
   const quarantinedFor = action === 'quarantine' ? 'policy' : isWaiting ? 'approval' : undefined
   if (!quarantinedFor) await recordPublish(context, trx, { skill, version }, caller)
-  const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
-  return { ...published, created: true, quarantinedFor }
+  return { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged, created: true, quarantinedFor }
+}
+
+/** Refreshes a skill whose settings changed with a version that is stored already. Throws like {@link requireSettings}. */
+async function refreshUnchanged(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  unchanged: Published,
+  { publisher, settings }: Publication,
+): Promise<Published> {
+  const { skill: before, warnings } = unchanged
+  const skill = await refreshSkill(context, trx, {
+    skillId: before.id,
+    before,
+    at: context.clock.now(),
+    cause: { type: 'skill' },
+    upstreamWrite: { type: 'settings', before, userId: publisher.id, settings },
+  })
+  const fromMetadata = await requireSettings(context, trx, { before, after: skill }, publisher)
+  return { ...unchanged, skill, warnings: [...warnings, ...fromMetadata] }
 }
 
 /** Whether a version waits for reviewers. Throws `invalid_skill` if the version breaks a rule of the policy. */
@@ -241,7 +257,8 @@ export async function storeVersion(
   added: NewVersion,
   caller: Caller,
 ): Promise<StoredVersion> {
-  const { inserted, skill } = await insertAndRefresh(context, trx, added)
+  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
+  const skill = await refreshSkill(context, trx, { ...toVersionChange(added, inserted), read })
   const stored = { skill, version: inserted.version, uses: inserted.uses }
   await recordPublish(context, trx, stored, caller)
   return stored
@@ -255,19 +272,6 @@ async function findOwnExcess(
 ) {
   if (imported || released) return undefined
   return findQuotaExcess(context, trx, owner, { name: 'this version', bytes: content.size })
-}
-
-async function insertAndRefresh(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  added: NewVersion,
-  options?: { isForUpstreams: boolean },
-) {
-  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
-  return {
-    inserted,
-    ...(await refreshWithDocument(context, trx, { ...toVersionChange(added, inserted, options), read })),
-  }
 }
 
 /** The change of a skill by an inserted version, with the event and, if `isForUpstreams`, the write to upstreams. */

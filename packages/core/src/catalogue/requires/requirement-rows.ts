@@ -28,7 +28,7 @@ export async function storeRequirements(trx: WriteTransaction, change: ChangedSk
   const required = skill.state === 'withdrawn' ? [] : (requires?.skills ?? [])
   const wanted = required.map((one) => ({ name: toMeantName(one.name, skill.owner), range: one.range }))
   const stored = hasRequirements ? await selectRequirements(trx, { skillId: skill.id }) : []
-  const isSame = toText(stored) === toText(wanted)
+  const isSame = toComparableRequirements(stored) === toComparableRequirements(wanted)
   if (!isSame) {
     if (stored.length > 0) await trx.deleteFrom('requirements').where('skill_id', '=', skill.id).execute()
     if (wanted.length > 0) await insertRequirements(trx, ...wanted.map((one) => ({ skill_id: skill.id, ...one })))
@@ -41,7 +41,7 @@ export async function storeRequirements(trx: WriteTransaction, change: ChangedSk
   if (names.length > 0) await recountDependents(trx, [...new Set(names)], at)
 }
 
-function toText(rows: readonly { readonly name: string; readonly range: string }[]): string {
+function toComparableRequirements(rows: readonly { readonly name: string; readonly range: string }[]): string {
   return JSON.stringify(rows.map(({ name, range }) => [name, range]).toSorted())
 }
 

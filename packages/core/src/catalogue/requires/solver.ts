@@ -247,7 +247,9 @@ function toSteps(edges: readonly Edge[]): Step[] {
 const listedMax = 5
 
 function toExplanation(skill: Choosable, edges: readonly Edge[]): string {
-  const ranges = [...new Set(edges.map((edge) => `${edge.range?.text ?? 'the latest version'} (${toReason(edge)})`))]
+  const ranges = [
+    ...new Set(edges.map((edge) => `${edge.range?.text ?? 'the latest version'} (${describeCause(edge)})`)),
+  ]
   const offered = skill.versions.filter(({ isOffered }) => isOffered).map(({ version }) => version)
   const withdrawn = skill.versions.filter(({ isOffered }) => !isOffered).map(({ version }) => version)
   const sentences = [
@@ -263,7 +265,7 @@ function cut(items: readonly string[]): string {
   return more > 0 ? `${items.slice(0, listedMax).join(', ')} and ${more} more` : items.join(', ')
 }
 
-function toReason({ from }: Edge): string {
+function describeCause({ from }: Edge): string {
   return from ? `required by ${toChain(from)}` : 'requested'
 }
 

@@ -19,7 +19,11 @@ export async function setCredits(trx: WriteTransaction, skillId: string, credits
 }
 
 /** Counts an agent that installed or removed the given skills: `count` is 1 or -1. */
-export async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], count: 1 | -1): Promise<void> {
+export async function changeAgentInstalls(
+  trx: WriteTransaction,
+  skillIds: readonly string[],
+  count: 1 | -1,
+): Promise<void> {
   if (skillIds.length === 0) return
   await trx
     .updateTable('skills')

@@ -44,7 +44,7 @@ export function toVersionEntry(
     forkedFrom:
       skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
   }
-  return toEntry('version', skill, data, version)
+  return toLogDraft('version', skill, data, version)
 }
 
 /** The entry of a metadata change. */
@@ -61,7 +61,7 @@ function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
     deprecationMessage: skill.deprecation_message,
     latestVersion: skill.latest_version,
   }
-  return toEntry('skill', skill, data)
+  return toLogDraft('skill', skill, data)
 }
 
 /** The entry of a yank or of its removal. */
@@ -71,7 +71,7 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
     yanked: version.yanked === 1,
     latestVersion: skill.latest_version,
   }
-  return toEntry('yank', skill, data, version)
+  return toLogDraft('yank', skill, data, version)
 }
 
 /** The entry of a recall or of its end. */
@@ -81,7 +81,7 @@ export function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
     ended: recall.endedAt !== undefined,
     latestVersion: skill.latest_version,
   }
-  return toEntry('recall', skill, data)
+  return toLogDraft('recall', skill, data)
 }
 
 /** The entry of a result that a user posted for a version, or of its withdrawal. */
@@ -100,7 +100,7 @@ export function toEvaluationEntry(
     postedAt: toTimestamp(posted_at),
     result: withdrawn === 1 ? null : toResult(evaluation),
   }
-  return toEntry('evaluation', skill, data, version)
+  return toLogDraft('evaluation', skill, data, version)
 }
 
 function toLoggedRecall({ id, range, reason, at, byAdministrator }: StoredRecall) {
@@ -112,11 +112,11 @@ function toLoggedRecall({ id, range, reason, at, byAdministrator }: StoredRecall
  * The entry does not contain the takedown claim.
  */
 function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
-  return toEntry(type, skill, {})
+  return toLogDraft(type, skill, {})
 }
 
 /** An entry about a skill, or about one of its versions. */
-function toEntry(
+function toLogDraft(
   type: LogDraft['type'],
   { id, name, full_name: fullName, owner: username, owner_id }: SkillRow,
   data: Record<string, unknown>,

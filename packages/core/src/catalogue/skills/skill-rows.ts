@@ -40,32 +40,23 @@ interface MirroredFrom {
   readonly createdAt?: number | undefined
 }
 
-/** Inserts a new skill with its name and settings, before the caller inserts its first version. Returns the id. */
-export async function insertSkill(
-  trx: WriteTransaction,
-  {
-    owner,
-    fields,
-    settings,
-    forkedFrom,
-    mirrored,
-    imported,
-    latest,
-    recalls = [],
-  }: {
-    owner: Pick<UserRow, 'id' | 'username'>
-    fields: { name: string; metadata?: { category?: string | undefined } }
-    settings?: SkillSettings
-    forkedFrom?: { fullName: string; version: string } | undefined
-    mirrored?: MirroredFrom
-    imported?: boolean | undefined
-    /** The first version, if it is offered. */
-    latest?: { version: string; publishedAt: number } | undefined
-    /** The recalls that the source of the skill states. Default: none. */
-    recalls?: readonly StoredRecall[]
-  },
-  now: number,
-): Promise<string> {
+/** A skill to insert, with its name and settings. */
+interface NewSkill {
+  readonly owner: Pick<UserRow, 'id' | 'username'>
+  readonly fields: { readonly name: string; readonly metadata?: { readonly category?: string | undefined } }
+  readonly settings?: SkillSettings
+  readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
+  readonly mirrored?: MirroredFrom
+  readonly imported?: boolean | undefined
+  /** The first version, if it is offered. */
+  readonly latest?: { readonly version: string; readonly publishedAt: number } | undefined
+  /** The recalls that the source of the skill states. Default: none. */
+  readonly recalls?: readonly StoredRecall[] | undefined
+}
+
+/** Inserts a new skill, before the caller inserts its first version. Returns the id. */
+export async function insertSkill(trx: WriteTransaction, skill: NewSkill, now: number): Promise<string> {
+  const { owner, fields, settings, forkedFrom, mirrored, imported, latest, recalls = [] } = skill
   const row: Omit<SkillTable, 'num' | 'listed'> = {
     id: mirrored?.skillId ?? newId(),
     owner_id: owner.id,

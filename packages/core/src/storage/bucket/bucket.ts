@@ -3,7 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type BlobPart, toUnavailable, unpackBlob } from '../blobs.ts'
 import type { Tables } from '../tables.ts'
-import type { BlobObjects } from './s3-objects.ts'
+import type { S3Objects } from './s3-objects.ts'
 
 type BlobRow = Tables['blobs']
 
@@ -22,12 +22,12 @@ interface OpenedObject {
 
 /** A registry's bucket, as readers see it: compares contents with their digests and caches recently read contents. */
 export class Bucket {
-  readonly objects: BlobObjects
+  readonly objects: S3Objects
   readonly #contents: LRUCache<string, Uint8Array, BlobRow>
   readonly #mark: MarkObject
 
   /** `mark` is called when a read finds that an object was lost or altered, or that a lost one is there again. */
-  constructor(objects: BlobObjects, mark: MarkObject = () => {}) {
+  constructor(objects: S3Objects, mark: MarkObject = () => {}) {
     this.objects = objects
     this.#mark = mark
     this.#contents = new LRUCache<string, Uint8Array, BlobRow>({

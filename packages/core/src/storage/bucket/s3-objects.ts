@@ -2,7 +2,7 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import { type AwsV4Signer } from 'aws4fetch'
 import pRetry from 'p-retry'
 import { limits, RegistryError } from '@skillstead/protocol'
-import { createHttpClient, type HttpRequest } from '../../http/http-client.ts'
+import { createHttpClient, type HttpClient, type HttpRequest } from '../../http/http-client.ts'
 import type { ProxySettings } from '../../http/proxy.ts'
 import { isMissingKey, isWorthRetry, type ListedObject, readTag, StatusError, toListed } from './s3-answers.ts'
 import { parseServiceUrl } from '../../kernel/service-url.ts'
@@ -32,29 +32,6 @@ interface ObjectPart {
   readonly storedBytes: number
 }
 
-/**
- * The objects of a registry in a bucket, by the digests of their contents. Failed requests are repeated. If the last
- * attempt fails, the function throws an Error that names the bucket, the reason and what to do: for operators, not for
- * callers.
- */
-export interface BlobObjects {
-  /** The bucket and prefix, for messages. */
-  readonly name: string
-  /** Stores an object, in place of an earlier one. */
-  put(digest: string, bytes: Uint8Array): Promise<void>
-  /** Undefined if there is no such object. */
-  get(digest: string): Promise<Uint8Array | undefined>
-  /** Undefined if there is no such object. */
-  getPart(digest: string, part: { from: number; bytesMax: number }): Promise<ObjectPart | undefined>
-  /** All objects, in pages. */
-  list(): AsyncGenerator<readonly ListedObject[]>
-  /** Removes an object, if there is one. Not repeated on failure. */
-  remove(digest: string): Promise<void>
-  /** The registry that the bucket and prefix belong to: `origin`, unless another one claimed them before. */
-  claim(origin: string): Promise<string>
-  close(): Promise<void>
-}
-
 const readLimits = { timeoutMs: 30_000, idleMs: 5000 }
 const uploadLimits = { timeoutMs: 60_000 }
 const retries = { retries: 2, minTimeout: 200, maxTimeout: 1000 }
@@ -76,21 +53,121 @@ interface S3Request extends Pick<HttpRequest, 'method'> {
   readonly isRepeated?: false
 }
 
-/** Connects to nothing before the first call. Throws a TypeError for invalid URLs and missing credentials. */
-export function openS3Objects(options: BucketOptions): BlobObjects {
-  const { region = 'us-east-1', accessKeyId, secretAccessKey, sessionToken } = options
-  const { name, base, prefix } = toPlace(options, region)
-  if (!accessKeyId || !secretAccessKey)
-    throw new TypeError(`The credentials of ${name} are missing. Pass \`accessKeyId\` and \`secretAccessKey\`.`)
-  const client = createHttpClient({ ca: options.ca, proxy: options.proxy, connectionsMax })
-  let loading: Promise<typeof AwsV4Signer> | undefined
+/**
+ * The objects of a registry in a bucket, by the digests of their contents. Failed requests are repeated. If the last
+ * attempt fails, the method throws an Error that names the bucket, the reason and what to do: for operators, not for
+ * callers.
+ */
+export class S3Objects {
+  /** The bucket and prefix, for messages. */
+  readonly name: string
+  readonly #options: BucketOptions & { readonly region: string }
+  readonly #base: string
+  readonly #prefix: string
+  readonly #client: HttpClient
+  #signer: Promise<typeof AwsV4Signer> | undefined
 
-  async function sendOnce({ method, key, query = '', headers, body, bytesMax = textBytesMax }: S3Request) {
+  /** Connects to nothing before the first call. Throws a TypeError for invalid URLs and missing credentials. */
+  constructor(options: BucketOptions) {
+    const region = options.region ?? 'us-east-1'
+    const { name, base, prefix } = toPlace(options, region)
+    if (!options.accessKeyId || !options.secretAccessKey)
+      throw new TypeError(`The credentials of ${name} are missing. Pass \`accessKeyId\` and \`secretAccessKey\`.`)
+    this.name = name
+    this.#options = { ...options, region }
+    this.#base = base
+    this.#prefix = prefix
+    this.#client = createHttpClient({ ca: options.ca, proxy: options.proxy, connectionsMax })
+  }
+
+  /** Stores an object, in place of an earlier one. */
+  async put(digest: string, body: Uint8Array): Promise<void> {
+    await this.#send({ method: 'PUT', key: toKey(digest), body })
+  }
+
+  /** Undefined if there is no such object. */
+  get(digest: string): Promise<Uint8Array | undefined> {
+    return this.#get(toKey(digest), limits.fileBytesMax)
+  }
+
+  /** Undefined if there is no such object. */
+  async getPart(
+    digest: string,
+    { from, bytesMax }: { from: number; bytesMax: number },
+  ): Promise<ObjectPart | undefined> {
+    const headers = { range: `bytes=${from}-${from + bytesMax - 1}` }
+    const response = await this.#send({ method: 'GET', key: toKey(digest), headers, bytesMax: limits.fileBytesMax })
+    if (response.status === 404) return undefined
+    const [, first, all] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []
+    if (response.status === 206 && Number(first) === from) return { bytes: response.bytes, storedBytes: Number(all) }
+    if (response.status === 206)
+      throw new Error(`${this.name} returned another range of an object than the requested one.`)
+    // A server may ignore the header `range` and send the whole object (RFC 9110, section 14.2).
+    return { bytes: response.bytes.subarray(from, from + bytesMax), storedBytes: response.bytes.length }
+  }
+
+  /** All objects, in pages. */
+  async *list(): AsyncGenerator<readonly ListedObject[]> {
+    const prefix = this.#prefix
+    for (let after = ''; ;) {
+      const query = `?list-type=2&prefix=${encodeURIComponent(prefix)}${after && `&start-after=${encodeURIComponent(after)}`}`
+      const response = await this.#send({ method: 'GET', query, bytesMax: listBytesMax })
+      const text = response.bytes.toString()
+      const found = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one]) => one!)
+      yield found.flatMap((one) => toListed(one, prefix))
+      if (found.length === 0 || readTag(text, 'IsTruncated') !== 'true') return
+      after = readTag(found.at(-1)!, 'Key')
+    }
+  }
+
+  /** Removes an object, if there is one. Not repeated on failure. */
+  async remove(digest: string): Promise<void> {
+    await this.#send({ method: 'DELETE', key: toKey(digest), isRepeated: false })
+  }
+
+  /** The registry that the bucket and prefix belong to: `origin`, unless another one claimed them before. */
+  async claim(origin: string): Promise<string> {
+    const owner = await this.#get(ownerKey, textBytesMax)
+    if (owner) return owner.toString()
+    // Of two registries that begin at once, the service lets the first one write.
+    const headers = { 'if-none-match': '*' }
+    const claimed = await this.#send({ method: 'PUT', key: ownerKey, headers, body: Buffer.from(origin) }).catch(
+      (error: unknown) => error,
+    )
+    if (claimed instanceof Error && !(claimed instanceof StatusError && [409, 412].includes(claimed.status)))
+      throw claimed
+    return (await this.#get(ownerKey, textBytesMax))?.toString() ?? ''
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  async #get(key: string, bytesMax: number) {
+    const { status, bytes } = await this.#send({ method: 'GET', key, bytesMax })
+    return status === 404 ? undefined : bytes
+  }
+
+  async #send(request: S3Request) {
+    try {
+      return await pRetry(() => this.#sendOnce(request), {
+        ...retries,
+        ...(request.isRepeated === false && { retries: 0 }),
+        shouldRetry: ({ error }) => isWorthRetry(error),
+      })
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code === 'shutting_down') throw error
+      throw new Error(`${this.name} cannot be reached. ${error.message}`, { cause: error })
+    }
+  }
+
+  async #sendOnce({ method, key, query = '', headers, body, bytesMax = textBytesMax }: S3Request) {
     // Loaded on first use: most registries have no bucket.
-    loading ??= import('aws4fetch').then(({ AwsV4Signer: Signer }) => Signer)
-    const signer = new (await loading)({
+    this.#signer ??= import('aws4fetch').then(({ AwsV4Signer: Signer }) => Signer)
+    const { accessKeyId, secretAccessKey, sessionToken, region } = this.#options
+    const signer = new (await this.#signer)({
       method,
-      url: key === undefined ? base.slice(0, -1) + query : base + prefix + key,
+      url: key === undefined ? this.#base.slice(0, -1) + query : this.#base + this.#prefix + key,
       headers: {
         'accept-encoding': 'identity',
         // The service compares the received bytes with their digest.
@@ -105,74 +182,10 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
     })
     const { url, headers: signed } = await signer.sign()
     const request = { method, headers: Object.fromEntries(signed), ...(body && { body }) }
-    const response = await client.send(url, request, { ...(body ? uploadLimits : readLimits), bytesMax })
+    const response = await this.#client.send(url, request, { ...(body ? uploadLimits : readLimits), bytesMax })
     const { status } = response
     if ((status >= 200 && status < 300) || (status === 404 && isMissingKey(response.bytes))) return response
-    throw new StatusError(name, status, readTag(response.bytes.toString(), 'Code'))
-  }
-
-  async function send(request: S3Request) {
-    try {
-      return await pRetry(() => sendOnce(request), {
-        ...retries,
-        ...(request.isRepeated === false && { retries: 0 }),
-        shouldRetry: ({ error }) => isWorthRetry(error),
-      })
-    } catch (error) {
-      if (!(error instanceof RegistryError) || error.code === 'shutting_down') throw error
-      throw new Error(`${name} cannot be reached. ${error.message}`, { cause: error })
-    }
-  }
-
-  async function get(key: string, bytesMax: number) {
-    const { status, bytes } = await send({ method: 'GET', key, bytesMax })
-    return status === 404 ? undefined : bytes
-  }
-
-  return {
-    name,
-    async put(digest, body) {
-      await send({ method: 'PUT', key: toKey(digest), body })
-    },
-    get: (digest) => get(toKey(digest), limits.fileBytesMax),
-    async getPart(digest, { from, bytesMax }) {
-      const headers = { range: `bytes=${from}-${from + bytesMax - 1}` }
-      const response = await send({ method: 'GET', key: toKey(digest), headers, bytesMax: limits.fileBytesMax })
-      if (response.status === 404) return undefined
-      const [, first, all] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []
-      if (response.status === 206 && Number(first) === from) return { bytes: response.bytes, storedBytes: Number(all) }
-      if (response.status === 206)
-        throw new Error(`${name} returned another range of an object than the requested one.`)
-      // A server may ignore the header `range` and send the whole object (RFC 9110, section 14.2).
-      return { bytes: response.bytes.subarray(from, from + bytesMax), storedBytes: response.bytes.length }
-    },
-    async *list() {
-      for (let after = ''; ;) {
-        const query = `?list-type=2&prefix=${encodeURIComponent(prefix)}${after && `&start-after=${encodeURIComponent(after)}`}`
-        const response = await send({ method: 'GET', query, bytesMax: listBytesMax })
-        const text = response.bytes.toString()
-        const found = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one]) => one!)
-        yield found.flatMap((one) => toListed(one, prefix))
-        if (found.length === 0 || readTag(text, 'IsTruncated') !== 'true') return
-        after = readTag(found.at(-1)!, 'Key')
-      }
-    },
-    async remove(digest) {
-      await send({ method: 'DELETE', key: toKey(digest), isRepeated: false })
-    },
-    async claim(origin) {
-      const owner = await get(ownerKey, textBytesMax)
-      if (owner) return owner.toString()
-      // Of two registries that begin at once, the service lets the first one write.
-      const headers = { 'if-none-match': '*' }
-      const claimed = await send({ method: 'PUT', key: ownerKey, headers, body: Buffer.from(origin) }).catch(
-        (error: unknown) => error,
-      )
-      if (claimed instanceof Error && !(claimed instanceof StatusError && [409, 412].includes(claimed.status)))
-        throw claimed
-      return (await get(ownerKey, textBytesMax))?.toString() ?? ''
-    },
-    close: () => client.close(),
+    throw new StatusError(this.name, status, readTag(response.bytes.toString(), 'Code'))
   }
 }
 

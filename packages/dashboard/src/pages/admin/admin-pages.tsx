@@ -13,12 +13,12 @@ import { NodePage } from './node-page.tsx'
 import { OutboxPage } from './outbox-page.tsx'
 import { ReportsPage, CopyReportsPage } from './reports-page.tsx'
 import { StoragePage } from './storage-page.tsx'
-import { UserAccessPage, UsersPage } from './admin-users-page.tsx'
+import { UserAccessPage, AdminUsersPage } from './admin-users-page.tsx'
 import { VerificationsPage } from './verifications-page.tsx'
 
 const pages = [
   ['/admin', 'Node', NodePage],
-  ['/admin/users', 'Users', UsersPage],
+  ['/admin/users', 'Users', AdminUsersPage],
   ['/admin/quarantine', 'Quarantine', QuarantinePage],
   ['/admin/reports', 'Reports', ReportsPage],
   ['/admin/copies', 'Copies', CopyReportsPage],

@@ -56,7 +56,7 @@ const columns: readonly Column<User>[] = [
 ]
 
 /** The users with their plans; new users get their first key here. */
-export function UsersPage() {
+export function AdminUsersPage() {
   const { fields, change } = useAddress()
   const q = fields.q ?? ''
   const users = usePaged(['users', q], (page) => api.listUsers({ q, page, limit: 100, claimed: true }))

@@ -86,26 +86,36 @@ export function SearchBox({ q, search }: { q: string; search: (q: string) => voi
             <span aria-hidden="true">×</span>
           </button>
         )}
-        {shown && (
-          <ul id="suggestions" class="suggestions" role="listbox" aria-label="Suggestions">
-            {suggestions.map((suggestion, place) => (
-              <li
-                key={suggestion}
-                id={`suggestion-${place}`}
-                role="option"
-                dir="auto"
-                aria-selected={place === active}
-                // Keep the focus in the field: losing it would close the list before the click arrives.
-                onPointerDown={(event) => event.preventDefault()}
-                onClick={() => choose(suggestion)}
-              >
-                <Marked text={suggestion} terms={text} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {shown && <Completions suggestions={suggestions} active={active} typed={text} choose={choose} />}
       </div>
     </search>
+  )
+}
+
+function Completions(props: {
+  suggestions: readonly string[]
+  active: number
+  typed: string
+  choose: (suggestion: string) => void
+}) {
+  const { suggestions, active, typed, choose } = props
+  return (
+    <ul id="suggestions" class="suggestions" role="listbox" aria-label="Suggestions">
+      {suggestions.map((suggestion, place) => (
+        <li
+          key={suggestion}
+          id={`suggestion-${place}`}
+          role="option"
+          dir="auto"
+          aria-selected={place === active}
+          // Keep the focus in the field: losing it would close the list before the click arrives.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => choose(suggestion)}
+        >
+          <Marked text={suggestion} terms={typed} />
+        </li>
+      ))}
+    </ul>
   )
 }
 

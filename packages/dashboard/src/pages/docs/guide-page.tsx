@@ -60,7 +60,7 @@ function TryIt({ operation: { name, method, fields } }: { operation: Operation }
     const input = fields
       .filter(({ field }) => given[field])
       .map(({ field, isText }) => [field, isText ? given[field] : toValue(given[field]!)] as const)
-    setAnswer(toText(await (api as unknown as Record<string, Call>)[name]!(Object.fromEntries(input))))
+    setAnswer(toShownAnswer(await (api as unknown as Record<string, Call>)[name]!(Object.fromEntries(input))))
   }, isRead)
   return (
     <>
@@ -96,7 +96,7 @@ function toValue(text: string): unknown {
   }
 }
 
-function toText(answer: unknown): string {
+function toShownAnswer(answer: unknown): string {
   if (answer === undefined) return 'Done. The answer has no content.'
   const { body } = toFields(answer)
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(answer, null, 2)

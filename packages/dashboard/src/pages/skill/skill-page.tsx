@@ -5,7 +5,7 @@ import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { mayDo, useRoleFor, toOwner, useMayManage } from '../../organisations.ts'
+import { mayDo, useRoleFor, toSkillOwner, useMayManage } from '../../organisations.ts'
 import { lazyPart } from '../../ui/lazy-components.tsx'
 import { LoadedPage, Loading, Page } from '../../ui/page.tsx'
 import { noteRecentSkill } from '../../browser-memory.ts'
@@ -46,7 +46,7 @@ export default function SkillPage() {
   const asked = `${params.owner}/${params.name}`
   const found = useData(['skill', asked, 'details', version], () => api.getSkill({ name: asked, version }))
   const { error } = found
-  const mayAppeal = mayDo(useRoleFor(toOwner(asked)), 'manage')
+  const mayAppeal = mayDo(useRoleFor(toSkillOwner(asked)), 'manage')
   const instead = (
     <>
       {error instanceof RegistryError && error.code === 'taken_down' && mayAppeal && <Standing name={asked} />}
