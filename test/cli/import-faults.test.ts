@@ -5,6 +5,8 @@ import SqliteDatabase from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { openDatabase } from '../support/open-registry.ts'
+import { type Poison, poisonRows, poisonText } from '../support/poison.ts'
 
 interface Summary {
   taken: number
@@ -37,6 +39,13 @@ function onStore<T>(data: string, work: (store: SqliteDatabase.Database) => T): 
   }
 }
 
+async function poisonData(data: string, poison: Poison): Promise<void> {
+  await skillsteadJson(['users', 'create', 'someone', '--data', data])
+  const database = await openDatabase({ path: join(data, 'skillstead.db') })
+  await poisonRows(database, poison)
+  await database.close()
+}
+
 describe('an import of records', () => {
   it('changes nothing in the log when repeated, if the versions of a record have different categories', async () => {
     const versions = ['a', 'b'].map((category, i) => ({ skillMd: inCategory(category), date: day(i + 1) }))
@@ -61,17 +70,32 @@ describe('an import of records', () => {
     expect(await skillsteadJson(['import', file, '--data', data])).toMatchObject({ taken: 0, unchanged: 1 })
   })
 
-  it('reports a storage failure in one sentence, at whatever step the storage fails', async () => {
+  it('reports a full disk in one sentence, at whatever step the storage fails', async () => {
     const body = 'word '.repeat(2000)
     const lines = Array.from({ length: 400 }, (_, i) => record(`s${i}`, skillMd(`s${i}`, body)))
     const { file, data } = await writeLines([record('bad', skillMd('bad', body), { repo: 'bad/y' }), ...lines])
-    await skillsteadJson(['users', 'create', 'someone', '--data', data])
-    const trigger = `create trigger broken before insert on versions when new.publisher = 'bad'
-      begin select raise(abort, 'the disk is broken'); end`
-    onStore(data, (store) => store.exec(trigger))
+    await poisonData(data, { table: 'versions', when: "new.publisher = 'bad'", as: 'full disk' })
     const { code, stdout, stderr } = await skillstead(['import', file, '--data', data, '--json'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(JSON.parse(stderr).error.detail).toContain('ended early: the disk is broken')
+    expect(JSON.parse(stderr).error.detail).toContain('The disk is full. Free some space')
+  })
+
+  it('reports a version that fails in the database, logs the cause, and imports all other versions', async () => {
+    const versions = [1, 2, 3].map((i) => ({ skillMd: skillMd('mixed', `Text ${i}.`), date: day(i) }))
+    const history = record('mixed', versions.at(-1)!.skillMd, { versions })
+    const lines = Array.from({ length: 200 }, (_, i) => record(`s${i}`, skillMd(`s${i}`)))
+    const { file, data } = await writeLines([history, ...lines])
+    await poisonData(data, { table: 'versions', when: `new.published_at = ${Date.parse(day(2))}` })
+    const { code, stdout, stderr } = await skillstead(['import', file, '--data', data, '--json'])
+    expect(code).toBe(0)
+    const reason = 'The version could not be stored because of an internal error. The error log has the cause.'
+    expect(JSON.parse(stdout)).toMatchObject({ taken: 201, refused: 0, versionsCreated: 202, versionsRefused: 1 })
+    expect(JSON.parse(stdout).refusals).toEqual([{ id: 'mixed', reason }])
+    expect(stdout).not.toContain(poisonText)
+    expect(stderr).toContain('A version of x/mixed could not be imported.')
+    expect(stderr).toContain(poisonText)
+    const { versions: stored } = await skillsteadJson<{ versions: unknown[] }>(['show', 'x/mixed', '--data', data])
+    expect(stored).toHaveLength(2)
   })
 
   it('reads lines of many megabytes fast, and skips a line over the size limit', async () => {

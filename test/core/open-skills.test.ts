@@ -6,6 +6,8 @@ import { writeZip } from '@skillstead/skill-format/archives'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesOf, codeOf, skillMd } from '../support/answers.ts'
 import { makeFolder } from '../support/cli-harness.ts'
+import { openDatabase } from '../support/open-registry.ts'
+import { poisonRows, poisonText } from '../support/poison.ts'
 
 const open = async (options: Partial<SkillsOptions> = {}): Promise<Skills> => {
   const skills = await openSkills({ path: ':memory:', profile: 'short', as: 'runtime', ...options })
@@ -107,6 +109,26 @@ describe('openSkills', () => {
     expect(total).toBeGreaterThan(0)
     expect(total).toBeLessThan(12)
     expect((await skills.importFolder(folder)).taken).toBe(12 - total)
+  })
+
+  it('refuses a version that fails in the database, and ends an import early only if the disk is full', async () => {
+    const errors: unknown[] = []
+    const path = join(await makeFolder(), 'skills.db')
+    const skills = await open({ path, onError: (error) => errors.push(error) })
+    const database = await openDatabase({ path })
+    onTestFinished(() => database.close())
+    const folder = await makeSkills()
+    const heal = await poisonRows(database, { table: 'versions', when: 'new.size > 100' })
+    const summary = await skills.importFolder(folder)
+    expect(summary).toMatchObject({ taken: 1, refused: 1, refusals: [{ id: expect.stringContaining('clean-csv') }] })
+    expect(JSON.stringify(summary)).not.toContain(poisonText)
+    expect(errors).toMatchObject([{ cause: { message: poisonText } }])
+    await heal()
+    await poisonRows(database, { table: 'versions', when: 'new.size > 100', as: 'full disk' })
+    await expect(skills.importFolder(folder)).rejects.toMatchObject({
+      code: 'overloaded',
+      message: expect.stringMatching(/^The import ended early: The disk .* is full\. .* Run the import again/),
+    })
   })
 
   it('rejects a call whose signal is aborted, with the reason of the signal', async () => {

@@ -1,9 +1,10 @@
 import { partsOf } from '@skillstead/core/internal'
 import { verifyProvenance } from '@skillstead/client/verify'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, startMs, type TestRegistry } from '../support/harness.ts'
 import { addUpstream } from '../support/mirrored-acts.ts'
+import { poisonRows, poisonText } from '../support/poison.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import { readKeys } from '../support/signed-log.ts'
 import { hookUp, openSilent } from '../support/webhook-emitted.ts'
@@ -20,10 +21,13 @@ const release = (name: string, body = 'One.', more: Partial<MirrorRelease> = {})
 
 describeDatabases('the import of releases from a registry without a log', (open) => {
   let mirror: TestRegistry
+  let errors: unknown[]
   beforeEach(async () => {
-    mirror = await openSilent(open, { origin: 'mirror.example' })
+    errors = []
+    mirror = await openSilent(open, { origin: 'mirror.example', onError: (error) => void errors.push(error) })
     await addUpstream(mirror, 'up')
   })
+  afterEach(() => expect(errors).toEqual([]))
 
   const apply = async (releases: readonly MirrorRelease[], more: Partial<ApplyReleases> = {}) =>
     (await applyReleases(partsOf(mirror.registry), { upstream: 'up', releases, ...more })).map((outcome) =>
@@ -62,6 +66,25 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await apply([release('cup', 'One.', { ...first, recalls: [{ ...recall, at }] })])).toEqual(['applied'])
     expect(await mirror.api().getSkill({ name: 'alice/cup' })).toMatchObject({ latestVersion: '' })
     expect(await hook.take()).toEqual([])
+  })
+
+  it('refuses a release that fails in the database, unless it recalls versions, and applies all others', async () => {
+    const [first, second] = ['fine', 'poisoned'].map((name) => release(name, 'One.', { version: '1.0.0' }))
+    const heal = await poisonRows(partsOf(mirror.registry).database, { table: 'skills', when: "new.name = 'poisoned'" })
+    expect(await apply([first!, second!, release('after', 'One.', { version: '1.0.0' })])).toEqual([
+      'applied',
+      'failed',
+      'applied',
+    ])
+    expect(errors.splice(0)).toMatchObject([{ cause: { message: poisonText } }])
+    const recall = { id: '019b0000-0000-7000-8000-000000000002', range: '*', reason: 'It harms.' }
+    const recalled = release('poisoned', 'One.', {
+      version: '1.0.0',
+      recalls: [{ ...recall, at: new Date(startMs).toISOString() }],
+    })
+    await expect(apply([recalled])).rejects.toThrow(poisonText)
+    await heal()
+    expect(await apply([second!])).toEqual(['applied'])
   })
 
   it('keeps version numbers, times, texts and files', async () => {

@@ -4,6 +4,7 @@ import { createMirror } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { poisonRows, poisonText } from '../support/poison.ts'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)
@@ -83,6 +84,45 @@ describeDatabases('syncs of a mirror', (open) => {
     await expect(run).rejects.toMatchObject({ code: 'conflict' })
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
+  })
+
+  it('refuse a version that fails in the database, import all others, and try it again', async () => {
+    const upstream = await openUpstream(open)
+    const names = Array.from({ length: 8 }, (_, i) => `skill-${i}`)
+    for (const name of names) await upstream.publish(name)
+    const logged: unknown[] = []
+    const { mirror, test } = await openMirror(open, {}, { onError: (error) => void logged.push(error) })
+    await mirror.add('main', upstream.url)
+    const { database } = partsOf(test.registry)
+    const heal = await poisonRows(database, { table: 'log', when: "new.subject = 'alice/skill-3@1.0.0'" })
+    const report = await mirror.sync('main')
+    expect(report).toMatchObject({ applied: 7, refused: [{ subject: 'alice/skill-3@1.0.0', reason: 'failed' }] })
+    expect(JSON.stringify(report)).not.toContain(poisonText)
+    expect(logged).toMatchObject([{ message: 'alice/skill-3@1.0.0 could not be mirrored.' }])
+    expect(logged).toMatchObject([{ cause: { message: poisonText } }])
+    await upstream.publish('later')
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ reason: 'failed' }] })
+    await heal()
+    test.clock.advance(5 * 60_000)
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [] })
+    expect((await test.api().searchSkills({ owner: 'alice' })).total).toBe(9)
+  })
+
+  it('end with the error of a full disk or of a removal that fails, and continue when repeated', async () => {
+    const { upstream, mirror, test } = await openFollowed()
+    const { database } = partsOf(test.registry)
+    await mirror.add('main', upstream.url)
+    const when = "new.subject = 'alice/pdf@1.0.0'"
+    const free = await poisonRows(database, { table: 'log', when, as: 'full disk' })
+    await expect(mirror.sync('main')).rejects.toMatchObject({ code: 'overloaded' })
+    await free()
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [] })
+    await upstream.alice.api.deleteSkill({ name: 'alice/pdf' })
+    const heal = await poisonRows(database, { table: 'log', when: "new.type = 'withdrawn'" })
+    await expect(mirror.sync('main')).rejects.toThrow(poisonText)
+    await expect(mirror.sync('main')).rejects.toThrow(poisonText)
+    await heal()
+    expect(await mirror.sync('main')).toMatchObject({ removed: 1 })
   })
 
   it('can be cancelled while they wait for another node', async () => {

@@ -28,8 +28,8 @@ type Order = Omit<ApplyEntries, 'also'>
 /**
  * Applies verified entries of an upstream's log to the catalogue in order, each in its own transaction together with
  * `also`, and checks content against its digests. Each entry is also published in this node's own log, with a reference
- * to the log that had it first. A refused entry changes nothing. After an error of `also` or of the database, which is
- * thrown, no later entry is applied.
+ * to the log that had it first. A refused entry changes nothing; a version that fails in the database is refused. After
+ * an error of `also` or another error of the database, which is thrown, no later entry is applied.
  */
 export async function applyEntries(context: CatalogueContext, order: ApplyEntries): Promise<MirrorOutcome[]> {
   const { write } = await prepareEntries(context, order)
@@ -54,10 +54,12 @@ export async function prepareEntries(context: CatalogueContext, order: Order): P
   const prepared = await prepareVersions(context, versions, order.contents)
   return {
     write: (also) =>
-      writeInOrder(context, items, async (trx, { entry, checked }) => {
-        const outcome = 'one' in checked ? await applyOne(context, trx, { order, prepared, ...checked }) : checked
-        await also(trx, entry, outcome)
-        return outcome
+      writeInOrder(context, items, {
+        apply: async (trx, { checked }) =>
+          'one' in checked ? applyOne(context, trx, { order, prepared, ...checked }) : checked,
+        also: (trx, { entry }, outcome) => also(trx, entry, outcome),
+        // A removal, recall or yank that is skipped would leave on this node what its author withdrew.
+        toSkippable: ({ entry }) => (entry.type === 'version' ? entry.subject : undefined),
       }),
   }
 }

@@ -35,8 +35,8 @@ import { writeInOrder } from './write-in-order.ts'
 /**
  * Applies releases (versions of an upstream without a log) in order, each in its own transaction together with `also`.
  * Releases keep their version numbers. The full name identifies the skill, because such upstreams have no ids. A
- * refused release changes nothing. After an error of `also` or of the database, which is thrown, no later release is
- * applied.
+ * refused release changes nothing; one that fails in the database is refused. After an error of `also` or another error
+ * of the database, which is thrown, no later release is applied.
  */
 export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<MirrorOutcome[]> {
   const { releases, also } = order
@@ -44,11 +44,14 @@ export async function applyReleases(context: CatalogueContext, order: ApplyRelea
   const readable = releases.filter((release) => !invalid.get(release))
   const found = await prepareReleases(context, readable)
   const prepared = new Map(readable.map((release, i) => [release, found[i]!]))
-  return writeInOrder(context, releases, async (trx, release) => {
-    const ready = invalid.get(release) ?? prepared.get(release)!
-    const outcome = isRefusal(ready) ? ready : await applyPrepared(context, trx, { order, release, ready })
-    await also?.(trx, release, outcome)
-    return outcome
+  return writeInOrder(context, releases, {
+    async apply(trx, release) {
+      const ready = invalid.get(release) ?? prepared.get(release)!
+      return isRefusal(ready) ? ready : applyPrepared(context, trx, { order, release, ready })
+    },
+    also: async (trx, release, outcome) => also?.(trx, release, outcome),
+    toSkippable: ({ owner, name, yanked, recalls = [] }) =>
+      yanked || recalls.length > 0 ? undefined : `${owner}/${name}`,
   })
 }
 

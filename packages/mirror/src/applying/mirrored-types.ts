@@ -26,6 +26,8 @@ export type RefusalReason =
   | 'missing'
   /** The bundle was created without the files, because of its filters. */
   | 'not_in_bundle'
+  /** The database of this node failed to store the version. */
+  | 'failed'
   /** The files do not match their digests. */
   | 'altered'
   /** The scan policy of this node would quarantine or refuse the version. */

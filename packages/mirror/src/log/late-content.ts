@@ -18,8 +18,8 @@ const pausesMinutes = [0, 5, 30, 120, 720, 1440]
 const followersPerPage = 100
 
 /**
- * Imports late content: blobs that the bucket lost, the versions `due`, whose content the upstream did not return
- * before, and skills of packs that were not stored when the pack was imported. `applied`: the position that the run
+ * Imports late content: blobs that the bucket lost, the versions `due`, whose content the upstream did not return or
+ * this node failed to store before, and skills of packs that were not stored when the pack was imported. `applied`: the position that the run
  * reached.
  */
 export async function applyLateContent(
@@ -51,7 +51,7 @@ async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
   }
 }
 
-/** The versions whose missing content this run requests again, the oldest refusal first. */
+/** The versions that this run tries again to import, the oldest refusal first. */
 export async function readDue({ parts, upstream, options }: Run): Promise<string[]> {
   // A full sync has no due versions, because it checks every entry.
   if (options.full) return []
@@ -61,7 +61,7 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
     .selectFrom('upstream_refusals')
     .select('subject')
     .where('upstream', '=', upstream.name)
-    .where('reason', 'in', ['missing', 'not_in_bundle'])
+    .where('reason', 'in', ['missing', 'not_in_bundle', 'failed'])
     .where((eb) =>
       eb.or(
         pausesMinutes.map((minutes, tries) =>

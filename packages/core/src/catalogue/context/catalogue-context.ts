@@ -51,6 +51,8 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly recordInstallers: boolean | undefined
   /** The number of calls since the start of this process. Background work slows down while the number grows. */
   readonly traffic: { calls: number }
+  /** Receives errors whose text callers may not see, for the log of the operator. */
+  readonly onError: (error: unknown) => void
   /** Aborted when the registry closes. */
   readonly closing: AbortSignal
   /** Aborted to end long polls, before the registry closes. */

@@ -4,7 +4,8 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { ensureNamespace } from '../../accounts/users.ts'
 import { mapInBatches } from '../../kernel/batches.ts'
 import { accountId, requireScope, requireUser, type Caller } from '../../kernel/caller.ts'
-import { undo, type WriteTransaction } from '../../storage/writer.ts'
+import { toRegistryError } from '../../storage/storage-error.ts'
+import { undo, type Writer, type WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { inspectEach, type InspectionContext } from '../inspecting/inspect-packages.ts'
 import type { Inspection } from '../versions/inspection.ts'
@@ -50,21 +51,36 @@ export type ImportOutcome = Imported | { readonly error: RegistryError }
 
 /** Versions looked up per query. */
 const importsPerQuery = 100
-const bulkWrite = { bulk: true }
 
 /**
  * Publishes versions from other sources, in order, under their authors' names if the caller is the operator. Other
  * callers may import only under their own names. The source's metadata takes precedence over the frontmatter.
- * Importing the same versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden`
- * without the scope `publish`.
+ * Importing the same versions again changes nothing. Returns one outcome per version, in order: a version that fails,
+ * also in the database, does not affect the others. Throws `forbidden` without the scope `publish`, and the error of a
+ * storage that is full, damaged or unavailable.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   requireScope(requireUser(caller), 'publish')
   const prepared = await prepareImports(context, items)
+  const ending = new AbortController()
+  const order: ImportOrder = { caller, write: { bulk: true, signal: ending.signal } }
+
+  async function attempt(one: Prepared | RegistryError): Promise<ImportOutcome> {
+    if (one instanceof RegistryError) return { error: one }
+    try {
+      return await storeImport(context, one, order).catch((error: unknown) => {
+        return { error: toImportRefusal(context, one.item, error) }
+      })
+    } catch (error) {
+      ending.abort(error)
+      throw error
+    }
+  }
+
   // All versions are submitted at once, so that they share commits. The writer preserves their order.
-  return Promise.all(
-    prepared.map((item) => (item instanceof RegistryError ? { error: item } : storeImport(context, item, caller))),
-  )
+  const attempts = await Promise.allSettled(prepared.map(attempt))
+  ending.signal.throwIfAborted()
+  return attempts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
 }
 
 /** As {@link importVersions} for one version; throws the error of a refusal. */
@@ -86,8 +102,16 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareImports(context: StorageContext & InspectionContext, items: readonly ImportedVersion[]) {
-  const packed = await mapInBatches(items, (item) => packImport(item).catch(toImportRefusal))
+/** Who imports the versions of a call, and how they are written. */
+interface ImportOrder {
+  readonly caller: Caller
+  readonly write: NonNullable<Parameters<Writer['write']>[1]>
+}
+
+async function prepareImports(context: RefusalContext & InspectionContext, items: readonly ImportedVersion[]) {
+  const packed = await mapInBatches(items, (item) =>
+    packImport(item).catch((error: unknown) => toImportRefusal(context, item, error)),
+  )
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findImported(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
@@ -138,28 +162,28 @@ function isSameImport(row: { full_name: string; digest: string; published_at: nu
   return publishedAt === undefined || publishedAt === row.published_at
 }
 
-async function storeImport(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+async function storeImport(
+  context: CatalogueContext,
+  prepared: Prepared,
+  { caller, write }: ImportOrder,
+): Promise<Imported> {
   const { writer } = context.database
-  try {
-    const published = await writer.write(async (trx) => {
-      const publication = await toImportPublication(context, trx, prepared, caller)
-      const decided = await publishVersion(context, trx, publication, caller)
-      if (decided.quarantinedFor) undo(trx)
-      return decided
-    }, bulkWrite)
-    const { skill, version, created, warnings, quarantinedFor } = published
-    const outcome = { fullName: skill.full_name, version: version.version, warnings }
-    if (!quarantinedFor) return { ...outcome, created }
-    const { id } = await writer.write(async (trx) => {
-      // The rollback also removed the owner's namespace if the namespace was new: create it again.
-      const publication = await toImportPublication(context, trx, prepared, caller)
-      const inspected = { ...publication, inspection: prepared.inspection! }
-      return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)
-    }, bulkWrite)
-    return { ...outcome, created: false, quarantineId: id }
-  } catch (error) {
-    return { error: toImportRefusal(error) }
-  }
+  const published = await writer.write(async (trx) => {
+    const publication = await toImportPublication(context, trx, prepared, caller)
+    const decided = await publishVersion(context, trx, publication, caller)
+    if (decided.quarantinedFor) undo(trx)
+    return decided
+  }, write)
+  const { skill, version, created, warnings, quarantinedFor } = published
+  const outcome = { fullName: skill.full_name, version: version.version, warnings }
+  if (!quarantinedFor) return { ...outcome, created }
+  const { id } = await writer.write(async (trx) => {
+    // The rollback also removed the owner's namespace if the namespace was new: create it again.
+    const publication = await toImportPublication(context, trx, prepared, caller)
+    const inspected = { ...publication, inspection: prepared.inspection! }
+    return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)
+  }, write)
+  return { ...outcome, created: false, quarantineId: id }
 }
 
 async function toImportPublication(
@@ -200,8 +224,18 @@ async function getImportOwner(
   return own
 }
 
-/** A refusal is reported as an outcome; any other error, such as a full disk or the mode `read`, ends the import. */
-function toImportRefusal(error: unknown): RegistryError {
+type RefusalContext = StorageContext & Pick<CatalogueContext, 'onError' | 'closing'>
+
+/**
+ * Converts the error of a version to a refusal. An error that the version did not cause, such as a full disk or the mode
+ * `read`, is thrown and ends the import.
+ */
+function toImportRefusal({ onError, closing }: RefusalContext, item: ImportedVersion, cause: unknown): RegistryError {
+  const error = toRegistryError(cause)
   if (error instanceof RegistryError && error.status < 500 && error.code !== 'read_only') return error
-  throw error
+  if (error instanceof RegistryError || closing.aborted) throw error
+  onError(new Error(`A version of ${item.owner}/${item.name} could not be imported.`, { cause }))
+  // Errors of the database name tables and contain values.
+  const detail = 'The version could not be stored because of an internal error. The error log has the cause.'
+  return new RegistryError('internal', detail, { cause })
 }
