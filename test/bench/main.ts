@@ -154,6 +154,7 @@ function toOptions(): BenchOptions {
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
     postgres: isEither ? values.postgres === true : isNamed && !values.short,
+    isPage: !isEither && !isNamed && !values.short,
   }
 }
 

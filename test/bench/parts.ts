@@ -40,16 +40,18 @@ export const parts: readonly Part[] = [
     about: 'CPU time of reads, publishes, an import and a start, and what it is spent on; writes flame charts',
     async run(bench) {
       const { benchProfile } = await import('./profile.ts')
-      const { against, only, sqlite } = bench.options
-      if (!sqlite) throw new Error('The profile measures SQLite only.')
-      return benchProfile({
-        ...(only !== undefined && { only }),
-        corpus: await bench.corpus(),
-        turns: bench.at(3, 7),
-        seconds: bench.isShort ? 2 : 3,
-        folder: '.profiles',
-        ...(against !== undefined && { against }),
-      })
+      const { against, only } = bench.options
+      const corpus = await bench.corpus()
+      return bench.onEmpty((place) =>
+        benchProfile(place, {
+          ...(only !== undefined && { only }),
+          corpus,
+          turns: bench.at(3, 7),
+          seconds: bench.isShort ? 2 : 3,
+          folder: join('.profiles', place.title),
+          ...(against !== undefined && { against }),
+        }),
+      )
     },
   },
   {
