@@ -76,10 +76,10 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'memory',
-    about: 'what each part of a node takes, with 5,000 and 50,000 skills or with --skills N',
+    about: 'what each part of a node takes, with 5,000, 50,000 and 120,000 skills or with --skills N',
     async run(bench) {
       const { benchMemory } = await import('./memory.ts')
-      const counts = bench.options.skills ? [bench.options.skills] : bench.isShort ? [5000] : [5000, 50_000]
+      const counts = bench.options.skills ? [bench.options.skills] : bench.at([5000], [5000, 50_000, 120_000])
       const figures: Figure[] = []
       for (const count of counts) {
         const folder = bench.newFolder('memory')
