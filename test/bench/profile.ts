@@ -7,6 +7,7 @@ import { startBare, startNode, watchProcess, type Child } from './children.ts'
 import type { Figure } from './figures.ts'
 import { measureSizes, readDetailPaths, readSearchPaths, readWords } from './http.ts'
 import { load, type LoadOptions, publish, type PublishedText, requireWrk, rotate } from './load.ts'
+import { toModuleChart } from './module-chart.ts'
 import type { StatementTime } from './profiler.ts'
 import { readCpu } from './processes.ts'
 import { toBudget } from './publish-budget.ts'
@@ -63,6 +64,8 @@ interface Work {
   readonly needsWarmth?: true
   /** What it publishes, for a budget. */
   readonly published?: PublishedText
+  /** Whether modules are loaded in it, so that they are shown. */
+  readonly isStart?: true
   run(tree: Tree): Promise<Cost>
   /** Runs it once more and writes a profile. Absent for other programs. */
   profile?(tree: Tree, file: string): Promise<Profiled>
@@ -260,6 +263,7 @@ function toStart(places: ReadonlyMap<Tree, EmptyPlace>): Work {
   }
   return {
     name: 'start, one answer, stop',
+    isStart: true,
     run: (tree) => run(tree),
     profile: async (tree, file) => ({ cost: await run(tree, file), statements: [] }),
   }
@@ -301,7 +305,7 @@ async function runCli(root: string, args: readonly string[], { profile, isServer
   return { line, cpuMs: (user + system) / 1000 }
 }
 
-function printProfile({ name, published }: Work, file: string, { cost, threadCpuMs, statements }: Profiled) {
+function printProfile({ name, published, isStart }: Work, file: string, { cost, threadCpuMs, statements }: Profiled) {
   const { busyMs, shares } = readStages(file)
   const toMicroseconds = (ms: number) => Number(((ms * 1000) / cost.count).toPrecision(3))
   const mainMs = threadCpuMs ?? Math.min(busyMs, cost.cpuMs)
@@ -326,6 +330,7 @@ function printProfile({ name, published }: Work, file: string, { cost, threadCpu
         .map(([stage, ms]) => [stage, { µs: toMicroseconds(ms), share: (ms / mainMs).toFixed(3) }]),
     ),
   })
+  if (isStart) console.log(`\n${name}: its modules, ms while profiled\n${toModuleChart(file)}`)
   if (statements.length === 0) return
   console.log('Its transactions by statement:')
   const rows = statements.slice(0, statementsShown).map(({ sql, count, ms, cpuMs }) => [

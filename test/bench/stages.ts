@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** A CPU profile in the form of the Chrome DevTools Protocol (`Profiler.Profile`), as far as it is read. */
-interface Profile {
+export interface Profile {
   readonly nodes: readonly {
     readonly id: number
     readonly callFrame: { readonly functionName: string; readonly url: string }
@@ -171,7 +171,7 @@ export function readStages(file: string): { busyMs: number; shares: [stage: Stag
 }
 
 /** `core/log/merkle.ts` for a file of a package, `node_modules/yaml/...` for one of a library, or a module of Node. */
-function toPlace(url: string): string {
+export function toPlace(url: string): string {
   if (!url.startsWith('file:')) return url
   const path = fileURLToPath(url)
   const library = path.lastIndexOf('/node_modules/')
