@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
+import pg from 'pg'
 import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, makeCatalogue, writeCorpus } from './catalogue.ts'
+import { endProcesses } from './children.ts'
 import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { openRegistry } from '../support/open-registry.ts'
@@ -24,16 +26,28 @@ export interface BenchOptions {
   readonly speed: boolean
   readonly sqlite: boolean
   readonly postgres: boolean
+  /** Whether all parts are measured that docs/figures.md shows, on both databases where it shows both. */
+  readonly isPage: boolean
   /** Every so-manyth document. */
   readonly every: number
   readonly skills?: number
   readonly tenfold: boolean
 }
 
-/** Where a registry with the skills of the corpus is. */
+/** Where a registry is. */
 interface Place {
-  readonly title: string
+  readonly title: 'SQLite' | 'PostgreSQL'
   readonly location: RegistryOptions
+}
+
+/** Where a registry is made. */
+export interface EmptyPlace extends Place {
+  /** The options of commands for it. */
+  readonly args: readonly string[]
+  /** Another one on the same database system. */
+  another(): Promise<EmptyPlace>
+  /** Removes what was made there. */
+  remove(): Promise<void>
 }
 
 const corpusSkills = [1200, 5000] as const
@@ -82,38 +96,69 @@ export class Bench {
     return folder
   }
 
-  /** Does work in an empty place on each database that was asked for. */
-  async onEmpty(work: (place: Place & { args: readonly string[] }) => Promise<Figure[]>): Promise<Figure[]> {
+  /**
+   * Does work in an empty place on each database that was asked for; on both for the page of figures if it shows what
+   * the work measures on both.
+   */
+  async onEmpty(work: (place: EmptyPlace) => Promise<Figure[]>, { isOnPage = false } = {}): Promise<Figure[]> {
     const figures: Figure[] = []
     if (this.options.sqlite) {
-      const folder = this.newFolder('data')
-      mkdirSync(folder)
-      const location = { path: join(folder, 'skillstead.db') }
-      figures.push(...(await work({ title: 'SQLite', location, args: ['--data', folder] })))
-      rmSync(folder, { recursive: true })
+      const folders: string[] = []
+      const another = async (): Promise<EmptyPlace> => {
+        const folder = this.newFolder('data')
+        mkdirSync(folder)
+        folders.push(folder)
+        const location = { path: join(folder, 'skillstead.db') }
+        const remove = async () => rmSync(folder, { recursive: true })
+        return { title: 'SQLite', location, args: ['--data', folder], another, remove }
+      }
+      figures.push(...(await work(await another())))
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true })
     }
-    if (!this.options.postgres) return figures
+    if (!this.options.postgres && !(isOnPage && this.options.isPage)) return figures
     const postgres = await startPostgres()
     try {
-      const databaseUrl = await postgres.createDatabase()
-      const args = ['--database-url', databaseUrl]
-      figures.push(...(await work({ title: 'PostgreSQL', location: { databaseUrl }, args })))
+      const another = async (): Promise<EmptyPlace> => {
+        const databaseUrl = await postgres.createDatabase()
+        const args = ['--database-url', databaseUrl]
+        return {
+          title: 'PostgreSQL',
+          location: { databaseUrl },
+          args,
+          another,
+          remove: () => dropDatabase(databaseUrl),
+        }
+      }
+      figures.push(...(await work(await another())))
     } finally {
+      // What failed may have left nodes running, which would report the end of their database.
+      endProcesses()
       await postgres.stop()
     }
     return figures
   }
 
-  /** Does work where the corpus was imported, on each database that was asked for. */
-  onLoaded(work: (place: Place, corpus: string) => Promise<Figure[]>): Promise<Figure[]> {
-    return this.onEmpty(async ({ args, ...place }) => {
+  /** As {@link onEmpty}, where the corpus was imported. */
+  onLoaded(
+    work: (place: Place, corpus: string) => Promise<Figure[]>,
+    options?: { readonly isOnPage: boolean },
+  ): Promise<Figure[]> {
+    return this.onEmpty(async ({ args, title, location }) => {
       const corpus = await this.corpus()
-      const { path } = place.location
+      const { path } = location
       if (path === undefined) await importCorpus(join(corpus, 'open.ndjson.gz'), args)
       else await makeCatalogue(join(path, '..'), { count: this.at(...corpusSkills), corpus })
-      return work(place, corpus)
-    })
+      return work({ title, location }, corpus)
+    }, options)
   }
+}
+
+async function dropDatabase(databaseUrl: string): Promise<void> {
+  const end = databaseUrl.lastIndexOf('/') + 1
+  const client = new pg.Client({ connectionString: `${databaseUrl.slice(0, end)}postgres` })
+  await client.connect()
+  await client.query(`drop database ${databaseUrl.slice(end)} with (force)`)
+  await client.end()
 }
 
 /** The API key of a new user who may publish. */

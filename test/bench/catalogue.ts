@@ -94,11 +94,16 @@ export interface ImportSummary {
   readonly seconds: number
 }
 
-/** Imports a file with the command that people use. */
-export async function importCorpus(file: string, place: readonly string[]): Promise<ImportSummary> {
+/** Imports a file with the command that people use; `watch` is called with the id of its process. */
+export async function importCorpus(
+  file: string,
+  place: readonly string[],
+  watch?: (pid: number) => void,
+): Promise<ImportSummary> {
   const args = ['--conditions=source', cli, 'import', file, ...place, '--json']
   const importing = run(process.execPath, args, { maxBuffer: 256 * 1024 * 1024 })
   watchProcess(importing.child)
+  watch?.(importing.child.pid!)
   const { stdout } = await importing
   const { refusals: _refusals, warnings: _warnings, filesMissing: _filesMissing, ...summary } = JSON.parse(stdout)
   return summary as ImportSummary

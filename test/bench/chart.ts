@@ -1,4 +1,4 @@
-import { show, toShares, type Figure } from './figures.ts'
+import { show, type Figure } from './figures.ts'
 
 interface Bar {
   readonly label: string
@@ -20,8 +20,8 @@ const titleHeight = 44
 const margin = 16
 
 /**
- * The ratios of the figures as an SVG that is read in light and in dark: rates that are compared with other programs, and
- * how much of each target is used. A line marks 1.
+ * The rates that are compared with other programs as an SVG that is read in light and in dark. A line marks 1; a bar that
+ * misses its target has another colour.
  */
 export function toChart(figures: readonly Figure[]): string {
   let top = margin
@@ -32,7 +32,7 @@ export function toChart(figures: readonly Figure[]): string {
   })
   const size = measureChart(figures)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" role="img" aria-labelledby="title">
-<title id="title">Skillstead compared with other programs and with its targets</title>
+<title id="title">Skillstead compared with other programs</title>
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
@@ -64,14 +64,12 @@ function toHeight({ bars }: Panel): number {
 function toPanels(figures: readonly Figure[]): Panel[] {
   const rates = figures.filter(({ unit }) => unit.endsWith('/s'))
   const compared = rates.flatMap((figure) => (figure.compared ?? []).map((other) => ({ figure, other })))
-  const panels = [...Map.groupBy(compared, ({ other }) => other.with)].map(([name, pairs]) => ({
+  return [...Map.groupBy(compared, ({ other }) => other.with)].map(([name, pairs]) => ({
     title: `Requests a second, compared with ${name}`,
     bars: pairs.map(({ figure, other: { ratio, least } }) =>
       toBar(figure, ratio, least !== undefined && ratio < least),
     ),
   }))
-  const shares = figures.flatMap((figure) => toShares(figure).map((share) => toBar(figure, share, share > 1)))
-  return [...panels, { title: 'Share of the target that is used: beyond the line the target is missed', bars: shares }]
 }
 
 function toBar(figure: Figure, ratio: number, isMissed: boolean): Bar {

@@ -1,12 +1,13 @@
-import { readFile, readdir, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { localApi, systemCaller } from '@skillstead/core'
 import pg from 'pg'
 import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, writeCorpus } from './catalogue.ts'
 import { startNode, type Child } from './children.ts'
-import { show, type Figure } from './figures.ts'
+import type { Figure } from './figures.ts'
 import { load, postJson, publish, requireWrk, rotate } from './load.ts'
+import { readCpu, type Cpu } from './processes.ts'
 import { makeScratch } from './scratch.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -17,13 +18,15 @@ const connections = 48
 const warmSeconds = 5
 const publishedBytes = 5700
 const words = ['agent', 'reads', 'table', 'column', 'report', 'checks', 'folder', 'season', 'harbour', 'letter']
-const ticksPerSecond = 100
 
 interface Act {
   readonly name: string
   readonly unit: string
   /** Nodes that keep no answers. */
   readonly cold?: true
+  /** Targets: of one node, and of all, which are also never slower than one. */
+  readonly leastOfOne?: number
+  readonly leastOfAll?: number
   script(round: number): string
 }
 
@@ -67,11 +70,13 @@ async function toActs({ databaseUrl, folder, key }: { databaseUrl: string; folde
     {
       name: 'PUT /skills',
       unit: 'publishes/s',
+      leastOfOne: 255,
       script: (round) => publish(key, { bytes: publishedBytes, words }, round),
     },
     {
       name: 'POST /track',
       unit: 'requests/s',
+      leastOfAll: 15_000,
       script: () =>
         postJson(
           '/api/v1/track',
@@ -100,14 +105,28 @@ async function measureAll({ databaseUrl, seconds, acts }: { databaseUrl: string;
       }
     }
     for (const node of nodes) await node.stop()
-    for (const [act, perSecond] of rates) figures.push(toFigure(act, perSecond))
+    for (const [act, perSecond] of rates) figures.push(...toFigures(act, perSecond))
   }
   return { figures, memoryMib }
 }
 
-function toFigure({ name, unit }: Act, [one, ...more]: readonly number[]): Figure {
-  const note = more.map((rate, i) => `${show(rate / one!)} × that with ${i + 2} nodes`).join(', ')
-  return { part, name, value: one!, unit, note }
+/** Of one node, and of several compared with it. */
+function toFigures({ name, unit, leastOfOne, leastOfAll }: Act, [one, ...more]: readonly number[]): Figure[] {
+  return [
+    { part, name, value: one!, unit, ...(leastOfOne !== undefined && { least: leastOfOne }) },
+    ...more.map((rate, i): Figure => {
+      const nodes = i + 2
+      const other = { with: 'one node', value: one!, ratio: rate / one! }
+      return {
+        part,
+        name: `${name}, ${nodes} nodes`,
+        value: rate,
+        unit,
+        compared: [leastOfAll === undefined ? other : { ...other, least: 1 }],
+        ...(leastOfAll !== undefined && nodes === nodesMax && { least: leastOfAll }),
+      }
+    }),
+  ]
 }
 
 /** What all nodes together answer in a second. */
@@ -127,46 +146,6 @@ async function measure(nodes: readonly Child[], { act, seconds, round }: { act: 
   const cores = `nodes ${share('nodes')}, PostgreSQL ${share('postgres')}, load ${share('load')}`
   console.log(`${act.name}, nodes: ${nodes.length}: ${Math.round(rate)} ${act.unit}; cores: ${cores}`)
   return rate
-}
-
-/** Seconds of the processor that were used. */
-interface Cpu {
-  readonly nodes: number
-  readonly postgres: number
-  readonly load: number
-}
-
-/** Of what this process began; programs that ended, which are the load's, are counted with it. */
-async function readCpu(): Promise<Cpu> {
-  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
-  const processes = all.filter((one) => one !== undefined)
-  const children = Map.groupBy(processes, ({ parent }) => parent)
-  const below = (pid: number): typeof processes =>
-    (children.get(pid) ?? []).flatMap((child) => [child, ...below(child.pid)])
-  const ours = below(process.pid)
-  const sum = (isOne: (name: string) => boolean) =>
-    ours.filter(({ name }) => isOne(name)).reduce((seconds, { own }) => seconds + own, 0)
-  return {
-    nodes: sum((name) => !name.startsWith('postgres')),
-    postgres: sum((name) => name.startsWith('postgres')),
-    load: processes.find(({ pid }) => pid === process.pid)?.ended ?? 0,
-  }
-}
-
-/** See proc(5): the name is in brackets and may hold anything; parent, times and those of ended children follow. */
-async function readProcess(pid: string) {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  if (stat === undefined) return undefined
-  const end = stat.lastIndexOf(')')
-  const fields = stat.slice(end + 2).split(' ')
-  const seconds = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) / ticksPerSecond
-  return {
-    pid: Number(pid),
-    name: stat.slice(stat.indexOf('(') + 1, end),
-    parent: Number(fields[1]),
-    own: seconds(11),
-    ended: seconds(13),
-  }
 }
 
 async function measureEmpty(databaseUrl: string): Promise<number> {

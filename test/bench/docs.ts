@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureChart, toChart } from './chart.ts'
-import { holds, show, toRemarks, toTarget, type Figure } from './figures.ts'
+import { holds, show, toTarget, type Figure } from './figures.ts'
 
 /** What a run measured, and how: the table and the chart are made of it and of nothing else. */
 export interface Measured {
@@ -9,6 +9,8 @@ export interface Measured {
   /** What could not be measured, and why. */
   readonly skipped: readonly string[]
   readonly date: string
+  /** The revision that was measured. */
+  readonly commit: string
   readonly machine: string
   readonly minutes: number
   readonly command: string
@@ -16,73 +18,119 @@ export interface Measured {
   readonly barePerSecond: readonly [before: number, after: number]
 }
 
-/** Rows of docs/figures.md. */
-interface Subject {
-  /** The part of `bench` that measures them, by its name. */
+/** A row of docs/figures.md. */
+interface Row {
+  /** What was done; `%` is the number of skills or entries in the part of the figure. */
+  readonly title: string
+  /** The part of `bench` that measures it, by its name. */
   readonly by: string
-  /** How the part of the figures begins. */
+  /** How the part of the figures begins, and their names. */
   readonly part: string
-  /** The names of the figures. */
-  readonly rows: readonly string[]
+  readonly names: readonly string[]
+  /** What is wanted, if no figure says it: because it was not measured, or is measured in another way. */
+  readonly wanted?: string
+  /** Whether the note of the figure is shown. */
+  readonly hasNote?: true
 }
 
+const sqlite = { by: 'http', part: 'Over HTTP, SQLite' }
+const postgres = { by: 'http', part: 'Over HTTP, PostgreSQL' }
+const cluster = { by: 'cluster', part: 'Nodes on one PostgreSQL' }
+const searches = { by: 'searches', part: 'Search with' }
+const mirror = { by: 'mirror', part: 'A mirror of a node with' }
+const binary = { by: 'binary', part: 'The single file' }
+const cached = 'GET /skills/<name>, cached'
+const built = 'GET /skills/<name>, not cached'
+const found = 'GET /skills?q=, not cached'
+const toBoth = (name: string) => [`${name}, median`, `${name}, 99th percentile`]
+
 /** What a person who chooses or runs a registry wants to know; a part prints more. */
-const subjects: readonly Subject[] = [
+const rows: readonly Row[] = [
+  { title: 'details of a skill, cached', ...sqlite, names: [cached] },
+  { title: 'details of a skill, not cached', ...sqlite, names: [built] },
+  { title: 'search / its p99 at 32 connections', ...sqlite, names: [found, `${found}, 99th percentile`] },
+  { title: 'PostgreSQL: details, cached', ...postgres, names: [cached], wanted: '≥ 0.6 × bare node:http' },
+  { title: 'PostgreSQL: details, not cached', ...postgres, names: [built], wanted: '≥ 0.24 × bare node:http' },
+  { title: 'PostgreSQL: search', ...postgres, names: [found], wanted: '≥ 0.04 × bare node:http' },
   {
-    by: 'http',
-    part: 'Over HTTP, SQLite',
-    rows: [
-      'GET /skills/<name>, cached',
-      'GET /skills/<name>, not cached',
-      'GET /skills?q=, not cached',
-      'PUT /skills with scan, copy check and log',
-      'start to first answer',
-      'resident memory after the reads',
-    ],
+    title: 'PostgreSQL: details, cached, on 2 / 3 nodes',
+    ...cluster,
+    names: [`${cached}, 2 nodes`, `${cached}, 3 nodes`],
   },
+  { title: 'publish: scan, copies, log', ...sqlite, names: ['PUT /skills with scan, copy check and log'] },
+  { title: 'PostgreSQL: publish', ...cluster, names: ['PUT /skills'] },
+  { title: 'PostgreSQL: `POST /track` on 3 nodes', ...cluster, names: ['POST /track, 3 nodes'] },
+  { title: 'PostgreSQL: database, each skill', ...cluster, names: ['database, a skill'] },
   {
+    title: 'import of a catalogue',
     by: 'searches',
-    part: 'Search with',
-    rows: [
-      'a search, median',
-      'a search, 99th percentile',
-      'a publish alongside a search, 99th percentile',
-      'event loop blocked alongside a search, at most',
-      'resident memory',
-    ],
+    part: 'skillstead import, SQLite',
+    names: ['a whole catalogue'],
+    hasNote: true,
+    wanted: '2 × commit 98873b4a in the same hour',
+  },
+  { title: '% skills and 20 publishes/s: search by name, median / p99', ...searches, names: toBoth('a search') },
+  {
+    title: 'the same by a short need (`--corpus DIR`)',
+    ...searches,
+    names: toBoth('a short need'),
+    wanted: '≤ 2 ms / ≤ 12 ms',
   },
   {
-    by: 'searches',
-    part: 'In-process search with',
-    rows: ['a search, median', 'resident memory'],
-  },
-  { by: 'searches', part: 'skillstead import, SQLite', rows: ['a whole catalogue'] },
-  {
-    by: 'cluster',
-    part: 'Nodes on one PostgreSQL',
-    rows: ['GET /skills/<name>, cached', 'GET /skills?q=', 'POST /track', 'PUT /skills', 'database, a skill'],
+    title: 'the same by a described task (`--corpus DIR`)',
+    ...searches,
+    names: toBoth('a need of a task'),
+    wanted: '≤ 4 ms / ≤ 30 ms',
   },
   {
+    title: 'event loop blocked during searches by name',
+    ...searches,
+    names: ['event loop blocked alongside a search, at most'],
+  },
+  { title: 'memory of a node with % skills', ...searches, names: ['resident memory'] },
+  { title: 'memory of a node with 5,000 skills', ...sqlite, names: ['resident memory after the reads'] },
+  { title: 'start to first answer', ...sqlite, names: ['start to first answer'] },
+  { title: 'PostgreSQL: start to first answer', ...postgres, names: ['start to first answer'], wanted: '≤ 700 ms' },
+  {
+    title: 'single file: start to first answer, without / with 50,000 skills',
+    ...binary,
+    names: ['first answer, an empty catalogue', 'first answer, a whole catalogue'],
+  },
+  { title: 'single file: download', ...binary, names: ['compressed'] },
+  {
+    title: 'first sync of a mirror, 400 skills',
+    by: 'mirror',
+    part: 'A mirror of a node with 400 skills',
+    names: ['full sync'],
+    wanted: '≤ 4 s',
+  },
+  { title: 'first sync of a mirror, % skills', ...mirror, names: ['full sync'] },
+  { title: 'memory of that sync', ...mirror, names: ['full sync, memory at most'], hasNote: true },
+  { title: 'event loop blocked during that sync', ...mirror, names: ['full sync, event loop blocked'] },
+  { title: 'sync without news', ...mirror, names: ['nothing new'] },
+  { title: 'import of a bundle', ...mirror, names: ['bundle import'] },
+  {
+    title: 'log of % entries: append / inclusion proof',
+    by: 'log',
+    part: 'The log with',
+    names: ['append', 'inclusion proof, not cached'],
+  },
+  {
+    title: 'client: a skill of 6 kB from memory / over loopback',
     by: 'client',
     part: 'Loading with the client',
-    rows: ['6 kB from memory', '6 kB over loopback', '6 kB over loopback, renewed by ETag'],
+    names: ['6 kB from memory', '6 kB over loopback'],
   },
   {
-    by: 'binary',
-    part: 'The single file',
-    rows: ['compressed', 'first answer, an empty catalogue', 'first answer, a whole catalogue'],
-  },
-  { by: 'mirror', part: 'A mirror of a node with', rows: ['full sync', 'nothing new'] },
-  { by: 'log', part: 'The log with', rows: ['append', 'inclusion proof, not cached'] },
-  {
+    title: 'dashboard: home page / a skill painted, cold',
     by: 'dashboard',
     part: 'The dashboard of a node with',
-    rows: ['the home page: first contentful paint', 'a skill: first contentful paint'],
+    names: ['the home page: first contentful paint', 'a skill: first contentful paint'],
   },
 ]
 
 /** The parts of `bench` that the page shows. */
-export const shownParts: ReadonlySet<string> = new Set(subjects.map(({ by }) => by))
+export const shownParts: ReadonlySet<string> = new Set(rows.map(({ by }) => by))
 
 const begin = '<!-- begin of what `bench --write` writes -->'
 const end = '<!-- end of what `bench --write` writes -->'
@@ -118,43 +166,72 @@ function replaceSection(page: string, section: string): string {
 
 /** The figures that the page shows, in its order. */
 export function selectFigures({ figures }: Pick<Measured, 'figures'>): Figure[] {
-  return subjects.flatMap(({ part, rows }) => rows.flatMap((name) => findFigure(figures, part, name) ?? []))
+  return rows.flatMap((row) => findFigures(figures, row))
 }
 
-function findFigure(figures: readonly Figure[], part: string, name: string): Figure | undefined {
-  return figures.find((figure) => figure.part.startsWith(part) && figure.name === name)
+function findFigures(figures: readonly Figure[], { part, names }: Row): Figure[] {
+  return names.flatMap((name) => figures.find((figure) => figure.part.startsWith(part) && figure.name === name) ?? [])
 }
 
-/** How a run was made, its chart, and its table: ours, what it is compared with, and the targets. */
+/** How a run was made, its chart, its table, and the other targets that it missed. */
 export function toSection(measured: Measured): string {
-  const { figures, skipped, date, machine, minutes, command, barePerSecond } = measured
+  const { figures, skipped, date, commit, machine, minutes, command, barePerSecond } = measured
   const [before, after] = barePerSecond.map((value) => value.toLocaleString('en'))
-  const { width, height } = measureChart(selectFigures(measured))
-  const rows = subjects.flatMap(({ part, rows: names }) => {
-    const title = figures.find((figure) => figure.part.startsWith(part))?.part ?? part
-    return [`| **${title}** | | | |`, ...names.map((name) => toRow(name, findFigure(figures, part, name)))]
-  })
+  const shown = selectFigures(measured)
+  const { width, height } = measureChart(shown)
+  const missed = figures.filter((figure) => holds(figure) === false && !shown.includes(figure))
+  const others = missed.map(
+    (figure) => `- ${figure.part}, ${figure.name}: ${toResult(figure)}, wanted ${toTarget(figure)}`,
+  )
   return [
-    `Measured on ${date} by \`${command}\` in ${minutes} minutes:`,
+    `Measured on ${date} at commit ${commit} by \`${command}\` in ${minutes} minutes:`,
     `${machine}; a bare \`node:http\` server answered ${before} requests/s before, ${after} after.`,
     '',
-    `<img src="figures.svg" width="${width}" height="${height}" alt="Ratios to other programs, and how much of each target is used">`,
+    `<img src="figures.svg" width="${width}" height="${height}" alt="Requests a second, compared with other programs">`,
     '',
-    '| | Skillstead | compared, and how | target |',
+    '| what | figure | wanted | |',
     '|---|---|---|---|',
-    ...rows,
-    ...(skipped.length > 0 ? ['', 'Not measured:', '', ...skipped.map((reason) => `- ${reason}`)] : []),
+    ...rows.map((row) => toLine(row, findFigures(figures, row))),
+    ...toList('Other targets that this run missed:', others),
+    ...toList(
+      'Not measured:',
+      skipped.map((reason) => `- ${reason}`),
+    ),
   ].join('\n')
 }
 
-function toRow(name: string, figure: Figure | undefined): string {
-  const title = name.replace(/^[A-Z]+ \/[^ ,]+/, '`$&`')
-  return `| ${[title, ...toCells(figure)].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+function toList(title: string, items: readonly string[]): string[] {
+  return items.length > 0 ? ['', title, '', ...items] : []
 }
 
-function toCells(figure: Figure | undefined): string[] {
-  if (!figure) return ['not measured', '', '']
-  const kept = holds(figure)
-  const target = kept === undefined ? '' : `${toTarget(figure)}: ${kept ? 'holds' : '**missed**'}`
-  return [`${show(figure.value)} ${figure.unit}`.trim(), toRemarks(figure), target]
+function toLine({ title, names, wanted = '', hasNote }: Row, figures: readonly Figure[]): string {
+  const count = figures[0] && /[\d,]{2,}/.exec(figures[0].part)?.[0]
+  const notes = hasNote ? figures.flatMap(({ note }) => (note === undefined ? [] : `; ${note}`)) : []
+  const cells =
+    figures.length < names.length
+      ? ['', wanted, 'not measured']
+      : [figures.map(toResult).join(' / ') + notes.join(''), toTargets(figures) || wanted, toVerdict(figures, wanted)]
+  const all = [title.replace('%', count ?? 'many'), ...cells]
+  return `| ${all.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function toTargets(figures: readonly Figure[]): string {
+  const all = figures.map(toTarget)
+  return all.some((target) => target !== '') ? all.join(' / ') : ''
+}
+
+/** A value with its ratios to other programs. */
+function toResult({ value, unit, compared = [] }: Figure): string {
+  const ratios = compared.map((other) => `, ${show(other.ratio)} × ${other.with}`)
+  return `${show(value)} ${unit}`.trim() + ratios.join('')
+}
+
+/** Of each figure, or once if all are alike. */
+function toVerdict(figures: readonly Figure[], wanted: string): string {
+  const words = figures.map((figure) => {
+    const isReached = holds(figure)
+    if (isReached === undefined) return wanted && 'not compared'
+    return isReached ? 'reached' : '**missed**'
+  })
+  return (new Set(words).size > 1 ? words : words.slice(0, 1)).join(' / ')
 }

@@ -1,4 +1,4 @@
-/** One figure: a row of a table, and bars of the chart where it is compared or has a target. */
+/** One figure: a row of a table, and bars of the chart where it is compared. */
 export interface Figure {
   /** What it belongs to, which is a section of the table: `Over HTTP`. */
   readonly part: string
@@ -32,7 +32,7 @@ export function holds(figure: Figure): boolean | undefined {
 }
 
 /** How much of each target a figure uses: above 1 it misses the target. */
-export function toShares({ value, least, most, compared = [] }: Figure): number[] {
+function toShares({ value, least, most, compared = [] }: Figure): number[] {
   const ofRatios = compared.map(({ ratio, least: ratioLeast }) => ratioLeast && ratioLeast / ratio)
   return [least && least / value, most && value / most, ...ofRatios].filter((share) => share !== undefined)
 }
@@ -49,7 +49,7 @@ export function toTarget({ unit, least, most, compared = [] }: Figure): string {
 }
 
 /** The ratios of a figure and its note, in words. */
-export function toRemarks({ compared = [], note }: Figure): string {
+function toRemarks({ compared = [], note }: Figure): string {
   const ratios = compared.map((other) => `${show(other.ratio)} × ${other.with} (${show(other.value)})`)
   return [...ratios, ...(note === undefined ? [] : [note])].join('; ')
 }

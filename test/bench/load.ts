@@ -26,8 +26,17 @@ export function requireWrk(): void {
   }
 }
 
+export interface LoadOptions {
+  readonly seconds?: number
+  readonly connections?: number
+}
+
 /** Loads a server for some seconds with a script for wrk. */
-export async function load(url: string, script: string, { seconds = 3, connections = 32 } = {}): Promise<Load> {
+export async function load(
+  url: string,
+  script: string,
+  { seconds = 3, connections = 32 }: LoadOptions = {},
+): Promise<Load> {
   const { stdout } = await run('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url])
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]),

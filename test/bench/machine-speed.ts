@@ -4,8 +4,8 @@ import { startBare } from './children.ts'
 import { load, requireWrk, rotate } from './load.ts'
 
 /** The share of the processor that other programs may use while figures are measured, and how much slower it may become. */
-const othersMost = 0.1
-const slowerMost = 0.3
+export const othersMost = 0.1
+export const slowerMost = 0.3
 const watchMs = 2_000
 const path = '/bare'
 const bytes = 2000

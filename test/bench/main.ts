@@ -9,8 +9,9 @@ import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
 import { shownParts, writeDocs } from './docs.ts'
 import { printFigures, type Figure } from './figures.ts'
-import { findOthers, findSlowdown, measureBare, measureOthers } from './machine-speed.ts'
+import { findOthers, findSlowdown, measureBare, measureOthers, othersMost, slowerMost } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
+import { readRevision } from './revision.ts'
 import { enterRunFolder } from '../support/run-folder.ts'
 
 const { values, positionals } = parseArgs({
@@ -38,13 +39,15 @@ const { values, positionals } = parseArgs({
 
 const usage = `pnpm bench [PART...] [options]
 
-Without PART, the parts marked * are measured, on SQLite, in some 25 minutes on two quiet cores: these are on docs/figures.md.
-A part that is named is measured on both databases.
+Without PART, the parts marked * are measured, of which http on both databases and the others on SQLite, in half an hour on two
+quiet cores: these are on docs/figures.md. A part that is named is measured on both databases.
 
 ${parts.map(({ name, about }) => `  ${(shownParts.has(name) ? `${name} *` : name).padEnd(12)} ${about}`).join('\n')}
 
   --short           much less of everything: a few minutes
-  --write           without PART: write docs/figures.md and its chart, unless this machine is half as fast as the best before
+  --write           without PART: write docs/figures.ndjson, and from it docs/figures.md and its chart. Measures nothing while other
+                    programs use more than ${othersMost * 100} % of the processor; writes nothing if a bare node:http server is
+                    ${slowerMost * 100} % slower at the end of the run than at its start
   --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson, tasks-open.ndjson) in place of those that are made up
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
@@ -60,7 +63,7 @@ ${parts.map(({ name, about }) => `  ${(shownParts.has(name) ? `${name} *` : name
   --speed           scan: the time of one SKILL.md and of a first scan; with --corpus on real skills`
 
 /** In a run of several parts one that hangs must not keep the others from their turn. */
-const partMinutesMax = 10
+const partMinutesMax = 15
 // Else nothing is tidied up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
 
@@ -88,6 +91,7 @@ async function write(before: number): Promise<void> {
   if (slowdown !== undefined) refuse(slowdown, 1)
   const run = {
     date: new Date().toISOString().slice(0, 10),
+    commit: readRevision(),
     machine: `${cpus().length} cores, Node ${process.version.slice(1)}`,
     minutes,
     command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' '),
@@ -154,6 +158,7 @@ function toOptions(): BenchOptions {
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
     postgres: isEither ? values.postgres === true : isNamed && !values.short,
+    isPage: !isEither && !isNamed && !values.short,
   }
 }
 

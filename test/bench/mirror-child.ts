@@ -2,12 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
 import { processIo } from '../../packages/cli/src/process-io.ts'
+import { readPeakMib, resetPeak } from './peak-memory.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 /** What the parent asks of the process that syncs. */
 export type MirrorQuestion = { readonly kind: 'sync' } | { readonly kind: 'create' | 'import'; readonly file: string }
 
-/** How it went; the memory is the most that the process had so far. */
+/** How it went; `rssMaxMib` is the most memory that the process had meanwhile. */
 export interface MirrorFigures {
   readonly ms: number
   readonly requests: number
@@ -30,11 +31,12 @@ delay.enable()
 
 process.on('message', async (question: MirrorQuestion) => {
   delay.reset()
+  resetPeak()
   const rssBeforeMib = process.memoryUsage.rss() / 1024 / 1024
   const startMs = performance.now()
   const { requests, applied, refused } = await run(question)
   const ms = performance.now() - startMs
-  const rssMaxMib = process.resourceUsage().maxRSS / 1024
+  const rssMaxMib = readPeakMib()
   const figures: MirrorFigures = {
     ms,
     requests,

@@ -20,6 +20,8 @@ const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const repeats = 7
 const copies = 10
+const fewSkills = 400
+const fewSecondsMax = 4
 
 /**
  * Syncs a node with the corpus into an empty one, and prints each figure with its bound; times also as a share of what
@@ -49,7 +51,14 @@ export async function benchMirror(
       )
     }
     const part = `A mirror of a node with ${lines.length.toLocaleString('en')} skills`
-    return rows.map((row) => ({ part, ...row }))
+    const figures: Figure[] = rows.map((row) => ({ part, ...row }))
+    if (lines.length > fewSkills) {
+      const few = await measure({ folder, name: 'few' }, lines.slice(0, fewSkills))
+      const fewPart = `A mirror of a node with ${fewSkills} skills`
+      const value = few.full.ms / 1000
+      figures.push({ part: fewPart, name: 'full sync', unit: 's', value, most: fewSecondsMax })
+    }
+    return figures
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -21,18 +21,18 @@ export const parts: readonly Part[] = [
     about: 'reads and publishes over HTTP, compared with bare node:http and Verdaccio',
     async run(bench) {
       const { benchHttp } = await import('./http.ts')
-      return bench.onLoaded(async ({ title, location }, corpusDir) => {
-        const key = await makePublisher(location)
-        const part = `Over HTTP, ${title}`
-        return benchHttp({
-          part,
-          location,
-          key,
-          corpusDir,
-          isShort: bench.isShort,
-          verdaccioFolder: bench.newFolder('verdaccio'),
-        })
-      })
+      return bench.onLoaded(
+        async ({ title, location }, corpusDir) =>
+          benchHttp({
+            database: title,
+            location,
+            key: await makePublisher(location),
+            corpusDir,
+            isShort: bench.isShort,
+            ...(title === 'SQLite' && { verdaccioFolder: bench.newFolder('verdaccio') }),
+          }),
+        { isOnPage: true },
+      )
     },
   },
   {
@@ -40,16 +40,18 @@ export const parts: readonly Part[] = [
     about: 'CPU time of reads, publishes, an import and a start, and what it is spent on; writes flame charts',
     async run(bench) {
       const { benchProfile } = await import('./profile.ts')
-      const { against, only, sqlite } = bench.options
-      if (!sqlite) throw new Error('The profile measures SQLite only.')
-      return benchProfile({
-        ...(only !== undefined && { only }),
-        corpus: await bench.corpus(),
-        turns: bench.at(3, 7),
-        seconds: bench.isShort ? 2 : 3,
-        folder: '.profiles',
-        ...(against !== undefined && { against }),
-      })
+      const { against, only } = bench.options
+      const corpus = await bench.corpus()
+      return bench.onEmpty((place) =>
+        benchProfile(place, {
+          ...(only !== undefined && { only }),
+          corpus,
+          turns: bench.at(3, 7),
+          seconds: bench.isShort ? 2 : 3,
+          folder: join('.profiles', place.title),
+          ...(against !== undefined && { against }),
+        }),
+      )
     },
   },
   {
@@ -74,10 +76,10 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'memory',
-    about: 'what each part of a node takes, with 5,000 and 50,000 skills or with --skills N',
+    about: 'what each part of a node takes, with 5,000, 50,000 and 120,000 skills or with --skills N',
     async run(bench) {
       const { benchMemory } = await import('./memory.ts')
-      const counts = bench.options.skills ? [bench.options.skills] : bench.isShort ? [5000] : [5000, 50_000]
+      const counts = bench.options.skills ? [bench.options.skills] : bench.at([5000], [5000, 50_000, 120_000])
       const figures: Figure[] = []
       for (const count of counts) {
         const folder = bench.newFolder('memory')
@@ -333,9 +335,9 @@ function readQueryKinds(corpus: string): QueryKind[] {
   const needs = join(corpus, 'tasks-open.ndjson')
   const lines = existsSync(needs) ? readLines(needs) : []
   const kinds = [
-    { name: 'a search', queries: readQueries(corpus), medianMost: 2, p99Most: 30 },
-    { name: 'a short need', queries: lines.map(({ short }) => short!), medianMost: 2, p99Most: 15 },
-    { name: 'a need of a task', queries: lines.map(({ task }) => task!), medianMost: 6, p99Most: 40 },
+    { name: 'a search', queries: readQueries(corpus), medianMost: 2, p99Most: 12 },
+    { name: 'a short need', queries: lines.map(({ short }) => short!), medianMost: 2, p99Most: 12 },
+    { name: 'a need of a task', queries: lines.map(({ task }) => task!), medianMost: 4, p99Most: 30 },
   ]
   return kinds.filter(({ queries }) => queries.length > 0)
 }

@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { EmptyPlace } from './bench.ts'
 import { startBare, startNode, watchProcess, type Child } from './children.ts'
 import type { Figure } from './figures.ts'
 import { measureSizes, readDetailPaths, readSearchPaths, readWords } from './http.ts'
-import { load, publish, type PublishedText, requireWrk, rotate } from './load.ts'
+import { load, type LoadOptions, publish, type PublishedText, requireWrk, rotate } from './load.ts'
+import { toModuleChart } from './module-chart.ts'
 import type { StatementTime } from './profiler.ts'
+import { readCpu } from './processes.ts'
 import { toBudget } from './publish-budget.ts'
 import { checkOut, workspace } from './revision.ts'
 import { makeScratch } from './scratch.ts'
-import { readStages, sqlStage } from './stages.ts'
+import { readStages, type StageName } from './stages.ts'
 import { median } from './statistics.ts'
 
-const part = 'CPU time'
+const sqlStage: StageName = 'SQL: run'
 const publishedBytes = 5700
 const statementsShown = 12
 const loadsMax = 5
@@ -44,9 +47,11 @@ interface Tree {
 interface Cost {
   readonly cpuMs: number
   readonly count: number
+  /** Of the processes of PostgreSQL. */
+  readonly postgresMs?: number
 }
 
-/** The statements of SQLite that ran while a profile was recorded, with the number of operations. */
+/** The statements that ran while a profile was recorded, with the number of operations. */
 interface Profiled {
   readonly cost: Cost
   readonly threadCpuMs?: number
@@ -59,22 +64,25 @@ interface Work {
   readonly needsWarmth?: true
   /** What it publishes, for a budget. */
   readonly published?: PublishedText
+  /** Whether modules are loaded in it, so that they are shown. */
+  readonly isStart?: true
   run(tree: Tree): Promise<Cost>
   /** Runs it once more and writes a profile. Absent for other programs. */
   profile?(tree: Tree, file: string): Promise<Profiled>
 }
 
 /**
- * Measures the CPU time of an import, a start, reads and publishes on SQLite, in alternating turns with another revision
- * if one is given, and prints what each spends its time on.
+ * Measures the CPU time of an import, a start, reads and publishes, in alternating turns with another revision if one is
+ * given, and prints what each spends its time on. `place` is where the first registry is made.
  */
-export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
+export async function benchProfile(place: EmptyPlace, options: ProfileOptions): Promise<Figure[]> {
   requireWrk()
+  const part = `CPU time, ${place.title}`
   const { against, only = '', turns, folder } = options
   const now = { name: 'now', root: workspace }
   const trees = against === undefined ? [now] : [{ name: against, root: checkOut(against) }, now]
   mkdirSync(folder, { recursive: true })
-  const data = new Map(trees.map((tree) => [tree, join(makeScratch('profile'), 'data')]))
+  const places = new Map<Tree, EmptyPlace>()
   const figures: Figure[] = []
   const profiles: [work: Work, file: string, Profiled][] = []
   async function measure(works: readonly Work[]): Promise<void> {
@@ -82,16 +90,16 @@ export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
       const costs: number[][] = []
       if (work.needsWarmth) await inTurn(trees, work)
       for (let turn = 0; turn < turns; turn++) costs.push(await inTurn(trees, work))
-      figures.push(toFigure(work.name, costs, against))
+      figures.push({ part, ...toFigure(work.name, costs, against) })
       const file = join(folder, `${work.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
       if (work.profile) profiles.push([work, file, await work.profile(now, file)])
     }
   }
-  const importing = toImport(options.corpus, data)
+  const importing = toImport(options.corpus, place, places)
   await inTurn(trees, importing)
-  await measure([importing, toStart(data)])
+  await measure([importing, toStart(places)])
   const nodes = new Map<Tree, Nodes>()
-  for (const tree of trees) nodes.set(tree, await startNodes(tree, data.get(tree)!))
+  for (const tree of trees) nodes.set(tree, await startNodes(tree, places.get(tree)!))
   const paths = await readDetailPaths(nodes.get(now)!.warm)
   const { sizes, headers } = await measureSizes(nodes.get(now)!.warm, paths)
   const bare = await startBare({ sizes })
@@ -128,9 +136,9 @@ async function inTurn(trees: readonly Tree[], work: Work): Promise<number[]> {
   return costs
 }
 
-function toFigure(name: string, costs: readonly number[][], against: string | undefined): Figure {
+function toFigure(name: string, costs: readonly number[][], against: string | undefined): Omit<Figure, 'part'> {
   const value = median(costs.map((turn) => turn.at(-1)!))
-  const figure = { part, name, value: value * 1000, unit: 'µs of CPU' }
+  const figure = { name, value: value * 1000, unit: 'µs of CPU' }
   if (against === undefined) return figure
   const ratio = median(costs.map(([before, after]) => after! / before!))
   return { ...figure, note: `${ratio.toFixed(3)} of ${against}` }
@@ -143,14 +151,17 @@ interface Nodes {
   readonly key: string
 }
 
-async function startNodes({ root }: Tree, data: string): Promise<Nodes> {
-  const other = `${data}-cold`
-  cpSync(data, other, { recursive: true })
-  const location = { path: join(data, 'skillstead.db') }
-  const { line } = await runCli(root, ['users', 'create', 'bench', '--data', data, '--json'])
+async function startNodes({ root }: Tree, { location, args }: EmptyPlace): Promise<Nodes> {
+  let other = location
+  if (location.path !== undefined) {
+    const copy = makeScratch('cold')
+    cpSync(dirname(location.path), copy, { recursive: true })
+    other = { path: join(copy, basename(location.path)) }
+  }
+  const { line } = await runCli(root, ['users', 'create', 'bench', ...args, '--json'])
   const { key } = JSON.parse(line) as { key: string }
   const warm = await startNode(location, root)
-  const cold = await startNode({ path: join(other, 'skillstead.db'), answerBytesMax: 0 }, root)
+  const cold = await startNode({ ...other, answerBytesMax: 0 }, root)
   for (const node of [warm, cold]) await node.vitals('warm')
   return { warm, cold, key }
 }
@@ -187,11 +198,13 @@ function toRequest(
   async function run(tree: Tree) {
     const { node, script } = toLoad(tree)
     const before = await node.vitals()
+    const postgresBefore = (await readCpu()).postgres
     const { requests, errors } = await loadUntilAnswered(node.url, script, { seconds, connections })
     if (errors > 0) throw new Error(`${errors} requests of the benchmark failed.`)
+    const postgresMs = ((await readCpu()).postgres - postgresBefore) * 1000
     const after = await node.vitals()
     const threadCpuMs = after.threadCpuMs - before.threadCpuMs
-    return { cpuMs: after.cpuMs - before.cpuMs, count: requests, threadCpuMs }
+    return { cpuMs: after.cpuMs - before.cpuMs, count: requests, threadCpuMs, postgresMs }
   }
   return {
     name,
@@ -206,38 +219,51 @@ function toRequest(
   }
 }
 
-/** Loads a server again while not one request finishes, as on a machine that does other work. */
-async function loadUntilAnswered(...[url, script, options]: Required<Parameters<typeof load>>) {
+/**
+ * Loads a server again, each time for twice as long, while not one request finishes: as on a machine that does other work, or
+ * at the first publishes after an import into PostgreSQL.
+ */
+async function loadUntilAnswered(url: string, script: string, { seconds, connections }: Required<LoadOptions>) {
   for (let turn = 0; turn < loadsMax; turn++) {
-    const done = await load(url, script, options)
+    const done = await load(url, script, { seconds: seconds * 2 ** turn, connections })
     if (done.requests > 0) return done
   }
-  throw new Error(`Not one request finished in ${loadsMax} times ${options.seconds} s: the machine is too busy.`)
+  throw new Error(`Not one request finished in ${seconds * 2 ** (loadsMax - 1)} s: the machine is too busy.`)
 }
 
-/** Imports the corpus into a new folder, which stays for the works after it. */
-function toImport(corpus: string, data: ReadonlyMap<Tree, string>): Work {
-  async function run({ root }: Tree, folder: string, profile?: string): Promise<Cost> {
-    rmSync(folder, { recursive: true, force: true })
-    const args = ['import', join(corpus, 'open.ndjson.gz'), '--data', folder, '--json']
-    const { cpuMs, line } = await runCli(root, args, { profile })
+/** Imports the corpus into a new registry, which stays for the works after it. */
+function toImport(corpus: string, first: EmptyPlace, places: Map<Tree, EmptyPlace>): Work {
+  async function run({ root }: Tree, { args }: EmptyPlace, profile?: string): Promise<Cost> {
+    const all = ['import', join(corpus, 'open.ndjson.gz'), ...args, '--json']
+    const { cpuMs, line } = await runCli(root, all, { profile })
     return { cpuMs, count: (JSON.parse(line) as { versionsCreated: number }).versionsCreated }
   }
   return {
     name: 'import of a version',
-    run: (tree) => run(tree, data.get(tree)!),
-    profile: async (tree, file) => ({ cost: await run(tree, `${data.get(tree)!}-profiled`, file), statements: [] }),
+    async run(tree) {
+      await places.get(tree)?.remove()
+      const place = await first.another()
+      places.set(tree, place)
+      return run(tree, place)
+    },
+    async profile(tree, file) {
+      const place = await first.another()
+      const cost = await run(tree, place, file)
+      await place.remove()
+      return { cost, statements: [] }
+    },
   }
 }
 
-function toStart(data: ReadonlyMap<Tree, string>): Work {
+function toStart(places: ReadonlyMap<Tree, EmptyPlace>): Work {
   async function run(tree: Tree, profile?: string): Promise<Cost> {
-    const args = ['serve', '--port', '0', '--data', data.get(tree)!, '--json']
+    const args = ['serve', '--port', '0', ...places.get(tree)!.args, '--json']
     const { cpuMs } = await runCli(tree.root, args, { profile, isServer: true })
     return { cpuMs, count: 1 }
   }
   return {
     name: 'start, one answer, stop',
+    isStart: true,
     run: (tree) => run(tree),
     profile: async (tree, file) => ({ cost: await run(tree, file), statements: [] }),
   }
@@ -279,34 +305,39 @@ async function runCli(root: string, args: readonly string[], { profile, isServer
   return { line, cpuMs: (user + system) / 1000 }
 }
 
-function printProfile({ name, published }: Work, file: string, { cost, threadCpuMs, statements }: Profiled) {
+function printProfile({ name, published, isStart }: Work, file: string, { cost, threadCpuMs, statements }: Profiled) {
   const { busyMs, shares } = readStages(file)
   const toMicroseconds = (ms: number) => Number(((ms * 1000) / cost.count).toPrecision(3))
   const mainMs = threadCpuMs ?? Math.min(busyMs, cost.cpuMs)
-  // The samples of SQL include the time in which a commit waits for the disk, so its CPU time is measured by statement.
-  const sqlMs = statements.length > 0 ? sumCpuMs(statements) : undefined
+  // The samples of SQLite include the time in which a commit waits for the disk, so its CPU time is measured by statement.
+  const hasSqlite = statements.some(({ cpuMs }) => cpuMs !== undefined)
+  const sqlMs = hasSqlite ? sumCpuMs(statements) : undefined
   const sqlShare = new Map(shares).get(sqlStage) ?? 0
-  const stages = shares.map(([stage, share]): [string, number] => {
+  const stages = shares.map(([stage, share]): [StageName, number] => {
     if (sqlMs === undefined) return [stage, mainMs * share]
     return [stage, stage === sqlStage ? sqlMs : ((mainMs - sqlMs) * share) / (1 - sqlShare)]
   })
   const threadsMs = cost.cpuMs - mainMs
+  const { postgresMs = 0 } = cost
   console.log(`\n${name}: where its CPU time goes, µs of one operation while profiled (${file})`)
   console.table({
     'all threads': { µs: toMicroseconds(cost.cpuMs), share: '' },
     'threads other than that of the event loop': { µs: toMicroseconds(threadsMs), share: '' },
+    ...(postgresMs > 0 && { 'PostgreSQL, in addition': { µs: toMicroseconds(postgresMs), share: '' } }),
     ...Object.fromEntries(
       stages
         .toSorted((a, b) => b[1] - a[1])
         .map(([stage, ms]) => [stage, { µs: toMicroseconds(ms), share: (ms / mainMs).toFixed(3) }]),
     ),
   })
+  if (isStart) console.log(`\n${name}: its modules, ms while profiled\n${toModuleChart(file)}`)
   if (statements.length === 0) return
+  console.log('Its transactions by statement:')
   const rows = statements.slice(0, statementsShown).map(({ sql, count, ms, cpuMs }) => [
     sql.replaceAll(/\s+/g, ' ').slice(0, 90),
     {
       'runs of one operation': Number((count / cost.count).toFixed(2)),
-      'µs of CPU': toMicroseconds(cpuMs),
+      ...(cpuMs !== undefined && { 'µs of CPU': toMicroseconds(cpuMs) }),
       'µs with waiting': toMicroseconds(ms),
     },
   ])
@@ -319,18 +350,28 @@ function printProfile({ name, published }: Work, file: string, { cost, threadCpu
     {
       stages: Object.fromEntries(stages.map(([stage, ms]) => [stage, toMicroseconds(ms)])),
       threadsUs: toMicroseconds(threadsMs),
-      commitUs: toMicroseconds(commitMs),
-      statementsUs: toMicroseconds(sumCpuMs(statements) - commitMs),
+      ...(hasSqlite
+        ? {
+            sqlite: {
+              commitUs: toMicroseconds(commitMs),
+              statementsUs: toMicroseconds(sumCpuMs(statements) - commitMs),
+            },
+          }
+        : { postgresUs: toMicroseconds(postgresMs) }),
+      allUs: toMicroseconds(cost.cpuMs + postgresMs),
     },
     published,
   )
   console.log(`\n${name}: its budget, µs of CPU, with the least that could do the same`)
   console.table(
     Object.fromEntries(
-      budget.map(({ part: row, us, limitUs, limit }) => [row, { µs: toTenth(us), limit: toTenth(limitUs), of: limit }]),
+      budget.map(({ part: row, us, limitUs, limit }) => [
+        row,
+        { µs: toTenth(us), ...(limitUs !== undefined && { limit: toTenth(limitUs), of: limit }) },
+      ]),
     ),
   )
 }
 
 const toTenth = (value: number) => Math.round(value * 10) / 10
-const sumCpuMs = (statements: readonly StatementTime[]) => statements.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+const sumCpuMs = (statements: readonly StatementTime[]) => statements.reduce((sum, { cpuMs = 0 }) => sum + cpuMs, 0)

@@ -7,6 +7,12 @@ import { makeScratch } from './scratch.ts'
 /** The folder of this workspace. */
 export const workspace = fileURLToPath(new URL('../../', import.meta.url))
 
+/** The commit of this workspace, with `-dirty` if files differ from it. */
+export function readRevision(): string {
+  const args = ['describe', '--always', '--exclude=*', '--dirty']
+  return execFileSync('git', args, { cwd: workspace, encoding: 'utf8' }).trim()
+}
+
 const known = new Map<string, string>()
 
 /**

@@ -24,9 +24,11 @@ const figures: Figure[] = [
       { with: 'Verdaccio', value: 1500, ratio: 20.823, least: 25 },
     ],
   },
-  { part: 'Search with 7 skills', name: 'a search, median', value: 3.456, unit: 'ms', most: 4, note: 'other|load' },
-  { part, name: 'resident memory after the reads', value: 257, unit: 'MiB' },
+  { part: 'Search with 7,000 skills', name: 'a search, median', value: 3.456, unit: 'ms', most: 4 },
+  { part: 'Search with 7,000 skills', name: 'a search, 99th percentile', value: 9, unit: 'ms', most: 12 },
+  { part: 'skillstead import, SQLite', name: 'a whole catalogue', value: 318, unit: 'versions/s', note: 'a|b' },
   { part, name: 'requests of a thousand clients', value: 1, unit: '' },
+  { part, name: 'errors of a thousand clients', value: 3, unit: '', most: 2 },
 ]
 const page =
   'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
@@ -34,6 +36,7 @@ const measured = {
   figures,
   skipped: ['cluster: There is no PostgreSQL.'],
   date: '2026-11-30',
+  commit: 'd753efe9',
   machine: '2 cores',
   minutes: 18,
   command: 'bench --write',
@@ -47,25 +50,33 @@ test('the table and the chart of benchmarks state the same value of a figure', (
     for (const text of [section, chart]) expect(text).toContain(ratio)
   }
   expect(section).toContain(
-    '| `GET /skills/<name>`, cached | 31,235 requests/s | 0.601 × bare node:http (52,000); 20.8 × Verdaccio (1,500) |',
+    '| details of a skill, cached | 31,235 requests/s, 0.601 × bare node:http, 20.8 × Verdaccio |',
   )
-  expect(section).toContain('| a search, median | 3.46 ms | other\\|load | ≤ 4 ms: holds |')
   expect(section).toContain(
-    'Measured on 2026-11-30 by `bench --write` in 18 minutes:\n2 cores; a bare `node:http` server answered 60,000 requests/s before, 58,000 after.',
+    '| 7,000 skills and 20 publishes/s: search by name, median / p99 | 3.46 ms / 9 ms | ≤ 4 ms / ≤ 12 ms | reached |',
+  )
+  expect(section).toContain('| 318 versions/s; a\\|b | 2 × commit 98873b4a in the same hour | not compared |')
+  expect(section).toContain(
+    'Measured on 2026-11-30 at commit d753efe9 by `bench --write` in 18 minutes:\n2 cores; a bare `node:http` server answered 60,000 requests/s before, 58,000 after.',
   )
 })
 
 test('a benchmark figure that misses a target is marked in the table and in the chart', () => {
-  expect(figures.map(holds)).toEqual([false, true, undefined, undefined])
-  expect(toSection(measured)).toContain('≥ 0.55 × bare node:http, ≥ 25 × Verdaccio: **missed**')
-  // Compared with Verdaccio, and as the share of the target.
-  expect(toChart(figures).match(/class="missed"/g)).toHaveLength(2)
+  expect(figures.map(holds)).toEqual([false, true, true, undefined, undefined, false])
+  expect(toSection(measured)).toContain('| ≥ 0.55 × bare node:http, ≥ 25 × Verdaccio | **missed** |')
+  expect(toChart(figures).match(/class="missed"/g)).toHaveLength(1)
 })
 
-test('a figure that could not be measured is listed with the reason; figures that the page does not show are omitted', () => {
-  expect(toSection(measured)).toContain('| `POST /track` | not measured |')
+test('the page lists each missed target of a run, also of figures that its table does not show', () => {
+  expect(toSection(measured)).toContain(
+    `Other targets that this run missed:\n\n- ${part}, errors of a thousand clients: 3, wanted ≤ 2\n`,
+  )
+})
+
+test('a figure that could not be measured is listed with the reason; figures without a target may be omitted', () => {
+  expect(toSection(measured)).toContain('| first sync of a mirror, 400 skills |  | ≤ 4 s | not measured |')
   expect(toSection(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
-  expect(toSection(measured)).not.toContain('a thousand clients')
+  expect(toSection(measured)).not.toContain('requests of a thousand clients')
 })
 
 test('figures are refused while other programs are busy, or if the machine became slower during a benchmark', () => {
