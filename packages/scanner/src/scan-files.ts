@@ -148,9 +148,8 @@ export class Scan {
   }
 
   *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
-    const { rules, probes, ofData, search } = this.#rules
+    const { rules, probes, search } = this.#rules
     const isData = subject.role === 'data'
-    if (isData && ofData.size === 0) return
     const isWanted = (probe: number) => {
       const rule = rules[probe]
       if (!rule) return !isData

@@ -17,8 +17,6 @@ export class PreparedRules {
   readonly readsAllCode: boolean
   /** Identifies the engine and these rules. */
   readonly version: string
-  /** Indexes of the rules that apply to files of data. */
-  readonly ofData: ReadonlySet<number>
   readonly #list: () => Traits
   #traits: Traits | undefined
   #search: Search | undefined
@@ -35,7 +33,6 @@ export class PreparedRules {
     this.combinations = combinations
     this.codeRules = codeRules
     this.readsAllCode = codeRules.length > builtIn.codeRules.length
-    this.ofData = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
     this.#list = list
   }
 
