@@ -116,7 +116,10 @@ describe('an operation of a Python program', () => {
   })
 
   it('is found in a text that the program decodes', () => {
-    const { texts } = readCodeText('python', 'import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n')
+    const { texts } = readCodeText(
+      'python',
+      'import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n',
+    )
     expect(texts).toMatchObject([{ text: 'import os\nimport sys', decoded: ['base64', 'concatenation'] }])
   })
 })

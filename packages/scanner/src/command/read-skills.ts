@@ -5,7 +5,7 @@ import { limits, readErrorCode } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { toSampleId, type Sample } from './sample.ts'
+import { toSampleId, type Sample } from '../report/sample.ts'
 
 /** Options for folders. */
 export interface FolderOptions {

@@ -7,7 +7,7 @@ import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '
 import * as v from 'valibot'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { readEnclosing, readFolderSkills, type FolderOptions } from './read-skills.ts'
-import { isSampleUrl, type Sample } from './sample.ts'
+import { isSampleUrl, type Sample } from '../report/sample.ts'
 import type { ScanRequest } from './scan-options.ts'
 
 /** Options of {@link openSamples}. */

@@ -1,10 +1,10 @@
 import { severities, signals, type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
-import type { Document } from './text/document.ts'
-import type { FileRole } from './files/role.ts'
-import type { RuleHead } from './rules/load-rules.ts'
-import { toRisk, toScore, toVerdict } from './verdict/score.ts'
-import { findReason, type Suppression } from './verdict/suppress.ts'
-import { placeIn, weighMatch, type Place } from './verdict/weigh-match.ts'
+import type { Document } from '../text/document.ts'
+import type { FileRole } from '../files/role.ts'
+import type { RuleHead } from '../rules/load-rules.ts'
+import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
+import { findReason, type Suppression } from '../verdict/suppress.ts'
+import { placeIn, weighMatch, type Place } from '../verdict/weigh-match.ts'
 
 /** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
