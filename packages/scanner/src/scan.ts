@@ -1,8 +1,7 @@
 import type { Security } from '@skillstead/protocol'
 import { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
 import { loadRules } from './rules/load-rules.ts'
-import { prepareRules } from './rules/prepare-rules.ts'
-import { PreparedRules } from './rules/prepared-rules.ts'
+import { PreparedRules, prepareRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { Scan } from './scan-files.ts'
 

@@ -1,6 +1,6 @@
 import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { listRules } from '../rules/prepare-rules.ts'
+import { listRules } from '../rules/prepared-rules.ts'
 import { toVerdictText } from '../verdict/score.ts'
 
 /** A line of output with its meaning, which a terminal shows as a colour. */
