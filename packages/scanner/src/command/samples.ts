@@ -106,10 +106,7 @@ async function* readRecords(file: string): AsyncGenerator<Sample | Unreadable> {
   }
 }
 
-/**
- * A record of samples, `{ id, files }`, or of a corpus, which has SKILL.md as a separate field. Unknown fields are
- * ignored.
- */
+/** A record of samples, `{ id, files }`, or of a corpus, with SKILL.md as a separate field; others are ignored. */
 const Record = v.object({
   id: v.pipe(v.string(), v.minLength(1)),
   skillMd: v.nullish(v.string()),

@@ -100,10 +100,7 @@ export class ScanFindings {
 
 const excerptCharactersMax = 160
 
-/**
- * Returns the text from an offset to the end of the line. Replaces invisible characters by U+FFFD, which keeps
- * positions.
- */
+/** The text from an offset to the end of the line; U+FFFD replaces each invisible character, which keeps positions. */
 function toExcerpt(text: string, offset: number): string {
   const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
   return line.replace(unshownPattern, '\uFFFD').toWellFormed()

@@ -39,7 +39,6 @@ export class PreparedRules {
     this.#list = list
   }
 
-  /** The traits of the patterns of each probe. */
   get traits(): Traits {
     return (this.#traits ??= this.#list())
   }
