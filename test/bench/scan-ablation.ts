@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { allRules } from '@skillstead/scanner/rules'
+import { Search } from '../../packages/scanner/src/match/search.ts'
+import { rules as rulesWithPatterns } from '../../packages/scanner/src/rules/rule-table.ts'
 import { toVerdict } from '@skillstead/scanner'
 import { toProseDigest, proseRecordUrl, type ProseRecord } from '../support/prose-record.ts'
 import { isBenign, type Judged } from './scan-samples.ts'
@@ -12,7 +14,13 @@ const dataUrl = new URL('../../packages/scanner/src/rules/data/', import.meta.ur
  */
 export function printAblation(labelled: readonly Judged[], real: readonly Judged[]): void {
   const lines = countLines()
-  const rows = allRules.map(({ id }) => ({ id, ...toRow(id, labelled, real), lines: lines.get(id) ?? 0 }))
+  const times = measureRules(labelled.flatMap(({ sample }) => sample.files.map(({ text }) => text)))
+  const rows = allRules.map(({ id }) => ({
+    id,
+    ...toRow(id, labelled, real),
+    lines: lines.get(id) ?? 0,
+    ms: times.get(id) ?? 0,
+  }))
   console.log(`\nWhat each rule finds in ${labelled.length} labelled skills and ${real.length} real ones`)
   console.table(Object.fromEntries(rows.map(({ id, ...row }) => [id, toPrinted(row)])))
   const record = allRules
@@ -45,9 +53,34 @@ function countBySource(judged: readonly Judged[]): Record<string, number> {
   return Object.fromEntries([...bySource].map(([source, all]) => [source, all.length] as const).toSorted())
 }
 
-function toPrinted({ true: hits, alone, false: alarms, real, lines }: ReturnType<typeof toRow> & { lines: number }) {
-  return { true: toText(hits), alone, false: toText(alarms), real, lines }
+type Row = ReturnType<typeof toRow> & { lines: number; ms: number }
+
+function toPrinted({ true: hits, alone, false: alarms, real, lines, ms }: Row) {
+  return { true: toText(hits), alone, false: toText(alarms), real, lines, ms }
 }
+
+/**
+ * The processor time that each rule with patterns adds to a search of all texts, in milliseconds: compared with a search
+ * without rules, or with the cheapest rule. On a busy machine, differences of 20 ms are noise.
+ */
+function measureRules(texts: readonly string[]): ReadonlyMap<string, number> {
+  const measureOnce = (search: Search) => {
+    const before = process.cpuUsage()
+    for (const text of texts) for (const _ of search.find(text, isWanted, onCut));
+    return process.cpuUsage(before).user / 1000
+  }
+  const measure = (rules: ConstructorParameters<typeof Search>[0]) => {
+    const search = new Search(rules)
+    return Math.min(...Array.from({ length: 3 }, () => measureOnce(search)))
+  }
+  measure(rulesWithPatterns)
+  const times = rulesWithPatterns.map((rule) => [rule.id, measure([rule])] as const)
+  const leastMs = Math.min(measure([]), ...times.map(([, ms]) => ms))
+  return new Map(times.map(([id, ms]) => [id, Math.round(ms - leastMs)]))
+}
+
+const isWanted = () => true
+const onCut = () => {}
 
 function toText(counts: Readonly<Record<string, number>>): string {
   const entries = Object.entries(counts)

@@ -104,6 +104,7 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     )
     const [line] = (await run('alice', 'quarantine list')).split('\n')
     expect(line).toContain('rules/ruled@1.0.0')
+    expect(line).toContain('  no known sign of harm, 100 of 100, 0 findings')
     expect(line).toContain('0 of 1 approvals')
     const id = line!.split(' ')[0]!
     expect(await run('alice', `quarantine diff ${id}`)).toContain('+name: ruled')

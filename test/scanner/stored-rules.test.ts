@@ -1,6 +1,16 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { computeRulesVersion } from '../../packages/scanner/src/rules/compute-rules-version.ts'
+import { builtInDocuments } from '../../packages/scanner/src/rules/built-in.ts'
 import { builtInRules } from '../../packages/scanner/src/rules/prepared-rules.ts'
+
+/** Raised with every change of the engine that changes a report. */
+const engineVersion = '13'
+
+/** The version of the engine, and the digest of all built-in rules. */
+function computeRulesVersion(): string {
+  const digest = createHash('sha256').update(JSON.stringify(builtInDocuments)).digest('hex')
+  return `${engineVersion}.${digest.slice(0, 12)}`
+}
 
 describe('the version of the rules', () => {
   it('is computed from the current rules (vitest -u on this file updates the version)', async () => {

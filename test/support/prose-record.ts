@@ -15,12 +15,18 @@ export interface ProseRecord {
 /** Written by `pnpm bench scan --security FILE --corpus DIR --ablation`. */
 export const proseRecordUrl = new URL('../fixtures/prose-rules.json', import.meta.url)
 
-const rules = builtInDocuments.flatMap((document) => document.rules ?? [])
+const all = builtInDocuments.flatMap(({ rules = [], facts = [] }) => [...rules, ...facts])
+
+/** The id of the rule, or the ids of what it combines. */
+export function listProbes(id: string): readonly string[] {
+  const found = all.find((each) => each.id === id)!
+  return 'combination' in found ? found.combination.all.flat() : [id]
+}
 
 /** Identifies what a rule matches: its patterns, with the parts that they name. */
 export function toProseDigest(id: string): string {
-  const rule = rules.find((each) => each.id === id)!
-  const patterns = 'patterns' in rule ? rule.patterns : []
+  const probes = listProbes(id).map((each) => all.find((found) => found.id === each)!)
+  const patterns = probes.flatMap((probe) => ('patterns' in probe ? probe.patterns : []))
   const text = JSON.stringify([patterns, listParts(JSON.stringify(patterns), new Set())])
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }

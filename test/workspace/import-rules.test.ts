@@ -188,6 +188,13 @@ describe('the source code', () => {
     expect(leaves.filter(([, size]) => size < 3)).toEqual([])
   })
 
+  it('of the scanner is in folders of at most 20 files, and has at most 15 files next to them', () => {
+    const folders = Map.groupBy(globSync('**/*.{ts,yaml}', { cwd: join(root, 'scanner/src') }), dirname)
+    expect(folders.size).toBeGreaterThan(10)
+    const large = [...folders].filter(([folder, files]) => files.length > (folder === '.' ? 15 : 20))
+    expect(large.map(([folder]) => folder)).toEqual([])
+  })
+
   it.each(['protocol', 'client'])('of %s imports no Node modules, because browsers run the package', (name) => {
     expect(imports.filter((found) => found.from === name && isBuiltin(found))).toEqual([])
     const globals = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })

@@ -13,7 +13,7 @@ import { isMarkdown, toRoles } from './files/role.ts'
 import { readTextFiles, type TextFile } from './files/read-files.ts'
 import { builtInRules, type PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
-import { ScanFindings, type Subject } from './scan-findings.ts'
+import { ScanFindings, type Subject } from './report/scan-findings.ts'
 import type { Fact } from './rules/load-rules.ts'
 import type { Hit } from './match/search.ts'
 import { findToolClaims } from './access/tool-claims.ts'
@@ -148,9 +148,8 @@ export class Scan {
   }
 
   *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
-    const { rules, probes, ofData, search } = this.#rules
+    const { rules, probes, search } = this.#rules
     const isData = subject.role === 'data'
-    if (isData && ofData.size === 0) return
     const isWanted = (probe: number) => {
       const rule = rules[probe]
       if (!rule) return !isData

@@ -1,9 +1,7 @@
-import type { ScanReport, Security } from '@skillstead/protocol'
-import { toDigest } from '@skillstead/skill-format/archives'
+import type { Security } from '@skillstead/protocol'
 import { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
 import { loadRules } from './rules/load-rules.ts'
-import { prepareRules } from './rules/prepare-rules.ts'
-import { PreparedRules } from './rules/prepared-rules.ts'
+import { PreparedRules, prepareRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { Scan } from './scan-files.ts'
 
@@ -39,9 +37,4 @@ export function toUnscanned([first]: readonly ScanFile[], reason: string, now: n
   scan.cutAt(first?.path ?? 'SKILL.md', reason)
   for (const _ of scan.run());
   return { ...scan.toSecurity(now), rulesVersion: toRulesVersion(added) }
-}
-
-/** The complete report on one text. The digest in it is that of the text in UTF-8. */
-export function scanText({ path, text }: { path: string; text: string }, source: string, now: number): ScanReport {
-  return { ...scanFiles([{ path, text }], now), digest: toDigest(Buffer.from(text)), source }
 }

@@ -118,7 +118,6 @@ function skipRunners(words: readonly string[], lists: AccessLists): number {
   }
 }
 
-/** Records what a shell builtin sets, reads or runs. */
 function readBuiltin(word: string, args: readonly string[], lists: AccessLists, depth: number): void {
   if (word === 'eval' && depth < depthMax) readShellAccess(args.join(' '), lists, depth + 1)
   if (word === 'trap' && depth < depthMax && args[0]?.includes(' ')) readShellAccess(args[0], lists, depth + 1)

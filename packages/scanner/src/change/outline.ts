@@ -13,10 +13,7 @@ export interface Passage {
   readonly hash: string
 }
 
-/**
- * The parts of a version that a later version is compared with. Stored with the version, so that a comparison reads no
- * files.
- */
+/** What a later version is compared with. Stored with the version, so that a comparison reads no files. */
 export interface Outline {
   /** The joined hashes of the distinct lines of Markdown files, up to a limit, of `hashCharacters` characters each. */
   readonly lines: string
@@ -26,9 +23,7 @@ export interface Outline {
   readonly safeguards: readonly Passage[]
   /** Files that are not text. Images and fonts are left out. */
   readonly binaries: readonly { readonly path: string; readonly digest: string }[]
-  /**
-   * Parts that were not read, with their digests, so that two versions with different unread parts never look alike.
-   */
+  /** Parts that were not read, with their digests, so that two versions with other unread parts never look alike. */
   readonly cut: readonly string[]
 }
 

@@ -18,21 +18,16 @@ const decoders = {
   'raw deflate': inflate(inflateRawSync),
   gzip: inflate(unzipSync),
   brotli: inflate(brotliDecompressSync),
-  /** Formats that are not decoded. */
-  base32: () => undefined,
-  base85: () => undefined,
-  lzma: () => undefined,
-  bzip2: () => undefined,
-  marshal: () => undefined,
-  cipher: () => undefined,
-} satisfies Record<string, (text: string) => string | undefined>
+} satisfies Record<string, Decoder>
 
-export type Encoding = keyof typeof decoders
+type Decoder = (text: string) => string | undefined
+/** An encoding. The last five are not decoded. */
+export type Encoding = keyof typeof decoders | 'base85' | 'lzma' | 'bzip2' | 'marshal' | 'cipher'
 
 /** Decodes a text; undefined if it is not a text of the encoding. */
 export function decodeAs(encoding: Encoding, text: string): string | undefined {
   try {
-    return decoders[encoding](text)
+    return (decoders as Partial<Record<Encoding, Decoder>>)[encoding]?.(text)
   } catch {
     return undefined
   }

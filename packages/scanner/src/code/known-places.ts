@@ -3,7 +3,6 @@ import type { CodeFactKind } from './reading.ts'
 
 /** A store of credentials. */
 export interface SecretStore {
-  readonly product: string
   /** Matches paths after {@link toPlainPath}. */
   readonly path: RegExp
   /** Hosts of the product, which may receive its credentials. */
@@ -88,11 +87,7 @@ const stores: readonly (readonly [product: string, path: RegExp])[] = [
 ]
 
 /** Where programs store credentials. */
-export const secretStores: readonly SecretStore[] = stores.map(([product, path]) => ({
-  product,
-  path,
-  hosts: hosts[product],
-}))
+export const secretStores: readonly SecretStore[] = stores.map(([product, path]) => ({ path, hosts: hosts[product] }))
 
 /** A file with the settings and secrets of a project, which the project's own programs may read. */
 const ownSecrets = /(?:^|\/)\.env(?:\.(?:local|production|prod|development|staging))?$/

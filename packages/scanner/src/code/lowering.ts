@@ -180,7 +180,6 @@ const lowerClass: Lower = (on, { children }) => ({
   body: on.code(children.at(-1)!),
 })
 
-/** The name of a function or class. */
 function findName(on: Lowering, children: readonly Tree[]): { name?: string } {
   const isName = ({ name }: Tree, index: number) =>
     name === 'VariableDefinition' ||

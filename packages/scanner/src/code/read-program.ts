@@ -10,17 +10,13 @@ import type { CodeLanguage } from './parts.ts'
 import { readCommand, readShellProgram } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 
-/** Reads a program in Python: the facts about it, and the flows of values between them. Never throws. */
-export const readPython = (text: string): CodeReading => readWithGrammar(text, 'python', python)
-
-/** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if the text contains JSX. */
-export const readJavaScript = (text: string, isJsx = false): CodeReading =>
-  readWithGrammar(text, isJsx ? 'jsx' : 'script', javascript)
-
-/** Reads code in any supported language, with the code in other languages that it runs. */
+/**
+ * Reads code, with the code in other languages that it runs: the facts about it, and the flows of values between them.
+ * Never throws.
+ */
 export function readCodeText(language: CodeLanguage, text: string): CodeReading {
-  if (language === 'python') return readPython(text)
-  return language === 'shell' ? readShellProgram(text, readCodeText) : readJavaScript(text, language === 'jsx')
+  if (language === 'shell') return readShellProgram(text, readCodeText)
+  return readWithGrammar(text, language, language === 'python' ? python : javascript)
 }
 
 function readWithGrammar(text: string, grammar: Grammar, library: Library): CodeReading {

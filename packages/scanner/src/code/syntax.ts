@@ -1,6 +1,4 @@
-/**
- * A node of a syntax tree, by the name that its parser gives it. The name of a node for punctuation is the punctuation.
- */
+/** A node of a syntax tree, by the name that its parser gives it: for punctuation, the punctuation itself. */
 export interface Tree {
   readonly name: string
   readonly start: number

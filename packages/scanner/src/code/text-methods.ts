@@ -14,7 +14,6 @@ const onText =
 
 const toNumber = (number: number): Value => ({ ...nothing, number })
 
-/** The argument as an index, or a default. */
 const toIndex = (value: Value | undefined, initial: number) => value?.number ?? initial
 
 const slice: Method = (self, [from, to]) => {

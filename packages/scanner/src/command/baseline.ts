@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { firstIssueOnly, parseForeignJson, type ScanFinding, type Security } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
-import { locateInSample, type Sample } from './sample.ts'
+import { locateInSample, type Sample } from '../report/sample.ts'
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1))
 

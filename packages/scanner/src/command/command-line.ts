@@ -82,7 +82,6 @@ ${lines.join('\n')}
 Exit codes: 0 for success, 1 for a verdict of --fail-on or something that could not be read, 2 for wrong usage.`
 }
 
-/** The version of this package. */
 function readProgramVersion(): string {
   // Compiled files are one level below package.json, sources are two levels below it.
   const above = import.meta.url.endsWith('.ts') ? '../../package.json' : '../package.json'

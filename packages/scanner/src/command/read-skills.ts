@@ -5,7 +5,7 @@ import { limits, readErrorCode } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { toSampleId, type Sample } from './sample.ts'
+import { toSampleId, type Sample } from '../report/sample.ts'
 
 /** Options for folders. */
 export interface FolderOptions {
@@ -103,10 +103,7 @@ async function listFolder(folder: string, { onFolder }: FolderOptions): Promise<
   }
 }
 
-/**
- * Reads the files of a skill. What cannot be read, or exceeds the limits of a version, is a file with the reason in
- * `unread`.
- */
+/** Reads the files of a skill. One that cannot be read, or exceeds the limits, has the reason in `unread`. */
 class SkillReader {
   /** The folders in the skill that are skills of their own. */
   readonly nested: string[] = []

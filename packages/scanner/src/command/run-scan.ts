@@ -4,7 +4,7 @@ import type { AddedRules } from '../rules/added-rules.ts'
 import { scanPackage } from '../threads/scan-package.ts'
 import { createBaselineWriter, readBaseline } from './baseline.ts'
 import { readLimited } from './read-limited.ts'
-import type { Sample } from './sample.ts'
+import type { Sample } from '../report/sample.ts'
 import { openAll, type OpenPlace } from './samples.ts'
 import type { ScanRequest } from './scan-options.ts'
 import { createScanOutput, type ScanIo } from './scan-output.ts'
@@ -29,7 +29,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
   const added = await readRulesFile(request)
   const baseline = request.baseline === undefined ? undefined : readBaseline(request.baseline)
   const written = writeBaseline === undefined ? undefined : createBaselineWriter(writeBaseline, request.reason!)
-  const { openSarifFile } = sarifFile === undefined ? {} : await import('./sarif-file.ts')
+  const { openSarifFile } = sarifFile === undefined ? {} : await import('../report/sarif-file.ts')
   const sarif = openSarifFile?.(sarifFile!, output.printJson, added)
   const isText = !json && sarifFile !== '-'
 
@@ -41,7 +41,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
     if (json)
       output.printJson(JSON.stringify({ id: sample.id, score, verdict, risk, findings, cut, rulesVersion, known }))
     if (!isText) return report
-    const { toScanLines } = await import('./report-lines.ts')
+    const { toScanLines } = await import('../report/report-lines.ts')
     for (const line of toScanLines(sample.id, report, added)) output.print(line)
     if (known) output.print({ style: 'faint', text: `  ${known} known in the baseline` })
     return report

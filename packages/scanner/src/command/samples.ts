@@ -7,7 +7,7 @@ import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '
 import * as v from 'valibot'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { readEnclosing, readFolderSkills, type FolderOptions } from './read-skills.ts'
-import { isSampleUrl, type Sample } from './sample.ts'
+import { isSampleUrl, type Sample } from '../report/sample.ts'
 import type { ScanRequest } from './scan-options.ts'
 
 /** Options of {@link openSamples}. */
@@ -106,10 +106,7 @@ async function* readRecords(file: string): AsyncGenerator<Sample | Unreadable> {
   }
 }
 
-/**
- * A record of samples, `{ id, files }`, or of a corpus, which has SKILL.md as a separate field. Unknown fields are
- * ignored.
- */
+/** A record of samples, `{ id, files }`, or of a corpus, with SKILL.md as a separate field; others are ignored. */
 const Record = v.object({
   id: v.pipe(v.string(), v.minLength(1)),
   skillMd: v.nullish(v.string()),

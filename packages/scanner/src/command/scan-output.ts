@@ -2,6 +2,7 @@ import { Console } from 'node:console'
 import type { Readable, Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import { escapeJson, toJsonLine, toOneLine, toPlainText } from '@skillstead/protocol'
+import type { Line } from '../report/report-lines.ts'
 
 /** The streams and environment of a scan: those of the process, or replacements in tests. */
 export interface ScanIo {
@@ -16,9 +17,6 @@ export interface ScanIo {
 type TerminalStream = Writable & { readonly isTTY?: boolean; getColorDepth?(env?: object): number }
 
 const formats = { good: 'green', warning: 'yellow', bad: 'red', faint: 'dim' } as const
-
-/** A line of output with its meaning, which a terminal shows as a colour. */
-export type Line = string | { readonly text: string; readonly style: keyof typeof formats }
 
 const progressMs = 100
 

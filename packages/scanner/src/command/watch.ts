@@ -4,7 +4,7 @@ import { watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { isUnreadable } from '@skillstead/skill-format/archives'
-import { toSkillDigest, type Sample } from './sample.ts'
+import { toSkillDigest, type Sample } from '../report/sample.ts'
 import { openAll } from './samples.ts'
 import type { ScanIo, ScanOutput } from './scan-output.ts'
 

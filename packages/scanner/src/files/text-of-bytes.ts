@@ -83,10 +83,7 @@ const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
  */
 const wordsPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,65536}/gv
 
-/**
- * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
- * padded.
- */
+/** The runs of text in bytes that are mostly not text. Shortens runs of white space, with which XMP is padded. */
 export function extractTextRuns(text: string): string {
   const runs: string[] = []
   let end = 0

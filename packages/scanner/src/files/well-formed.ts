@@ -121,7 +121,6 @@ function readGif(buffer: Buffer): Buffer[] | undefined {
   }
 }
 
-/** Size of a colour table in bytes. */
 function toTableBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0
 }

@@ -1,4 +1,4 @@
-import type { Flow, Pattern, Together } from './rule.ts'
+import type { Flow, Pattern } from './rule.ts'
 
 /** Reports the matches of a pattern in a text that begin at or after an offset. */
 export type Matcher = (text: string, from: number, onMatch: (start: number, end: number) => void) => void
@@ -9,7 +9,7 @@ export function toMatcher(pattern: Pattern): Matcher {
     'match' in pattern ? pattern : { match: pattern, view: undefined, isMeant: undefined }
   const flags = view === 'raw' ? 'g' : 'gi'
   if (match instanceof RegExp) return toWordMatcher(match, flags, isMeant)
-  return 'all' in match ? toTogetherMatcher(match, flags) : toFlowMatcher(match, flags)
+  return toFlowMatcher(match, flags)
 }
 
 function toWordMatcher(
@@ -48,48 +48,4 @@ function toFlowMatcher({ first, last, stop, withinMax }: Flow, flags: string): M
       begun = begin === undefined ? beginnings.exec(text) : next
     }
   }
-}
-
-/** Finds the first expression, then the other expressions in the sentence around it; a sentence counts once. */
-function toTogetherMatcher({ all, stop, withinMax, unless }: Together, flags: string): Matcher {
-  const [first, ...others] = all.map(({ source }) => new RegExp(source, flags))
-  const stops = new RegExp(stop.source, flags)
-  const innocent = new RegExp(unless.source, 'i')
-  return (text, from, onMatch) => {
-    first!.lastIndex = from
-    for (let found = first!.exec(text); found; found = first!.exec(text)) {
-      const foundEnd = first!.lastIndex
-      const [start, end] = findSentence(text, found.index, foundEnd, stops, withinMax)
-      const sentence = text.slice(start, end)
-      const spans = findAll(sentence, others)
-      if (!spans || innocent.test(sentence)) continue
-      onMatch(
-        Math.min(found.index, ...spans.map((span) => start + span.start)),
-        Math.max(foundEnd, ...spans.map((span) => start + span.end)),
-      )
-      first!.lastIndex = Math.max(end, foundEnd)
-    }
-  }
-}
-
-/** The first match of each expression in a text; undefined unless all match. */
-function findAll(text: string, expressions: readonly RegExp[]): { start: number; end: number }[] | undefined {
-  const spans: { start: number; end: number }[] = []
-  for (const expression of expressions) {
-    expression.lastIndex = 0
-    const found = expression.exec(text)
-    if (!found) return undefined
-    spans.push({ start: found.index, end: expression.lastIndex })
-  }
-  return spans
-}
-
-/** The sentence around a passage, with at most `withinMax` characters on each side of the passage. */
-function findSentence(text: string, from: number, to: number, stops: RegExp, withinMax: number): [number, number] {
-  let start = Math.max(0, from - withinMax)
-  stops.lastIndex = start
-  for (let found = stops.exec(text); found && found.index < from; found = stops.exec(text)) start = stops.lastIndex
-  stops.lastIndex = to
-  const next = stops.exec(text)
-  return [start, Math.min(next ? next.index : text.length, to + withinMax, text.length)]
 }

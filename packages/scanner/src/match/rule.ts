@@ -8,25 +8,11 @@ export interface Flow {
 }
 
 /**
- * Expressions that all match in one sentence, in any order: a verb, its object, where it goes. A search begins with the
- * first expression, so it should be the rarest.
- */
-export interface Together {
-  readonly all: readonly RegExp[]
-  /** What ends a sentence or a clause. */
-  readonly stop: RegExp
-  /** Maximum length of the sentence before and after the first expression. */
-  readonly withinMax: number
-  /** Words that make the sentence harmless, such as a negation. */
-  readonly unless: RegExp
-}
-
-/**
  * A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. It is only tried
  * around texts that each match must contain, which are derived from the expression.
  */
 export type Pattern = Match | Anchored
-type Match = RegExp | Flow | Together
+type Match = RegExp | Flow
 
 /** A pattern together with the texts around which it is tried. */
 interface Anchored {

@@ -165,7 +165,6 @@ function addWindow(windows: Window[], start: number, end: number): void {
   else windows.push({ start, end })
 }
 
-/** The ranges that two lists of disjoint ranges have in common. */
 function intersectWindows(some: readonly Window[], others: readonly Window[]): Window[] {
   const both: Window[] = []
   for (let one = 0, other = 0; one < some.length && other < others.length;) {

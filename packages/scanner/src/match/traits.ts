@@ -1,6 +1,6 @@
 import { contextCharacters } from '../text/fold.ts'
 import { needsMax, readExpression, spreadNeeds, toRarest, type ExpressionTraits, type Need } from './read-expression.ts'
-import type { Flow, Pattern, Together } from './rule.ts'
+import type { Flow, Pattern } from './rule.ts'
 
 /** The properties of a pattern that a search needs before it tries the pattern: plain data, which packages store. */
 export interface PatternTraits {
@@ -41,22 +41,15 @@ export function readTraits(pattern: Pattern): PatternTraits {
 }
 
 /** All expressions of a pattern's match. */
-export function listExpressions(match: RegExp | Flow | Together): readonly RegExp[] {
-  if (match instanceof RegExp) return [match]
-  return 'all' in match ? [...match.all, match.stop, match.unless] : [match.first, match.last, match.stop]
+export function listExpressions(match: RegExp | Flow): readonly RegExp[] {
+  return match instanceof RegExp ? [match] : [match.first, match.last, match.stop]
 }
 
 /** The maximum number of characters of a match, and its needs. `all`: the traits of all expressions of the match. */
-function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTraits[]) {
+function readMatch(match: RegExp | Flow, all: readonly ExpressionTraits[]) {
   const [first, last] = all as [ExpressionTraits, ExpressionTraits]
   if (match instanceof RegExp) return { width: first.charactersMax, needs: first.needs }
   const { withinMax } = match
-  if ('all' in match) {
-    // Each needed text may be at either end of a sentence.
-    const width = 2 * withinMax
-    const needs = all.slice(0, match.all.length).flatMap((each) => each.needs)
-    return { width, needs: toRarest(needs).map(({ texts }) => ({ texts, before: width, after: width })) }
-  }
   const begins = spreadNeeds(first.needs, 0, withinMax + last.charactersMax)
   const ends = spreadNeeds(last.needs, first.charactersMax + withinMax, 0)
   const width = first.charactersMax + withinMax + last.charactersMax

@@ -1,6 +1,6 @@
 import { regexWith } from '../text/regex.ts'
 import type { CodeFactKind } from '../code/reading.ts'
-import type { Flow, Pattern, Together } from '../match/rule.ts'
+import type { Flow, Pattern } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
 import { namesKeyForStranger } from './issuers.ts'
 import { imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
@@ -98,7 +98,7 @@ function toPattern(data: PatternData, compile: Compile): Pattern {
     if (!anchors && !view && !check) return match
     return { anchors: anchors ?? [], match, ...(view && { view }), ...(check && { isMeant: checks[check] }) }
   }
-  const match = 'all' in data ? toTogether(data, compile) : toFlow(data, compile)
+  const match = toFlow(data, compile)
   return anchors ? { anchors, match } : match
 }
 
@@ -108,11 +108,6 @@ const defaultWithinMax = 200
 function toFlow(data: Extract<PatternData, { first: Part }>, compile: Compile): Flow {
   const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
   return { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
-}
-
-function toTogether(data: Extract<PatternData, { all: Part[] }>, compile: Compile): Together {
-  const { all, stop = lineStop, withinMax = defaultWithinMax, unless = '(?!)' } = data
-  return { all: all.map((each) => compile(each)), stop: compile(stop), withinMax, unless: compile(unless) }
 }
 
 /** A gap after a space, which YAML inserts where it joins lines. */

@@ -20,8 +20,8 @@ const Id = v.pipe(v.string(), v.maxLength(60), v.regex(/^[a-z]+(?:-[a-z0-9]+)*$/
 const Ids = listOf(Id, 20)
 
 /**
- * What is found in texts: an expression, an expression with anchors, a beginning and an end near each other, or
- * expressions that all match in one sentence. `{name}` in an expression stands for a named part.
+ * What is found in texts: an expression, an expression with anchors, or a beginning and an end near each other. `{name}`
+ * in an expression stands for a named part.
  */
 const Pattern = v.union([
   Expression,
@@ -37,13 +37,6 @@ const Pattern = v.union([
     last: Part,
     stop: v.optional(Expression),
     withinMax: v.optional(Distance),
-    anchors: v.optional(Anchors),
-  }),
-  v.strictObject({
-    all: v.pipe(v.array(Part), v.minLength(2), v.maxLength(8)),
-    stop: v.optional(Expression),
-    withinMax: v.optional(Distance),
-    unless: v.optional(Part),
     anchors: v.optional(Anchors),
   }),
 ])

@@ -20,7 +20,6 @@ export function regexWith(flags: string): Composer<RegExp> {
 
 const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\d+) (words|in sentence|in line))\}/g
 
-/** The source of an expression of a template and its pieces. */
 function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
   const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
   return String.raw({ raw: strings.raw.map(toPatternSource) }, ...sources)

@@ -135,7 +135,6 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
   return { said, placed: placed.filter(Boolean).length }
 }
 
-/** The text after the end of the quotation. */
 function afterQuote(after: string): string {
   return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }

@@ -1,4 +1,4 @@
-import { toOneLine, type QuarantinedVersion } from '@skillstead/protocol'
+import { toOneLine, type QuarantinedVersion, verdictWords } from '@skillstead/protocol'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
 import { toChangeLines, toChangeText } from '../../scan/change.ts'
 import { toShortFindingLines } from '../../scan/verdict.ts'
@@ -92,7 +92,7 @@ function toQuarantineLine({
   approvals,
 }: QuarantinedVersion): string {
   const { verdict, score, findings } = security
-  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${toCount(findings.length, 'finding')}${change && change.verdict !== 'safe' ? `, change ${change.verdict}` : ''}  by ${publisher.username}, ${createdAt}${toReasonText(reason, approvals)}`
+  return `${id}  ${fullName}@${version}  ${verdictWords[verdict]}, ${score} of 100, ${toCount(findings.length, 'finding')}${change && change.verdict !== 'safe' ? `, change ${change.verdict}` : ''}  by ${publisher.username}, ${createdAt}${toReasonText(reason, approvals)}`
 }
 
 function toReasonText(reason: QuarantinedVersion['reason'], approvals: QuarantinedVersion['approvals']): string {

@@ -1,4 +1,4 @@
-import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
+import { accessKinds, memberRoles, type Policy, requirableFields, verdictWords } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
 import { ActionButton, Check, Field, Form, Select, choice, useAction, type Fields } from '../../ui/form.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -79,9 +79,9 @@ const Refused = ({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api
   )
 
 const verdicts = [
-  ['', 'Any'],
-  ['caution', 'Caution'],
-  ['safe', 'Safe'],
+  ['', 'any'],
+  ['caution', verdictWords.caution],
+  ['safe', verdictWords.safe],
 ] as const
 const whens = [
   ['always', 'All versions'],

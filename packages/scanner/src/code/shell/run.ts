@@ -162,7 +162,6 @@ class ShellRun implements Shell {
     if (isHidden && value.text.length > 3) this.record.addText(toUtf8(value.text), this.#place, value.made)
   }
 
-  /** Runs a node of the syntax tree. Returns its output. */
   #run(node: SyntaxNode, input: Value): Value {
     if (this.#isExhausted(0)) return unknown
     switch (node.type) {
@@ -261,7 +260,6 @@ class ShellRun implements Shell {
     return words
   }
 
-  /** Performs an assignment. Returns its text. */
   #assign({ name, value, append, index }: Assignment): Value {
     const elements = this.variables.readArray(name) ?? []
     if (value.type === 'ArrayValue') {

@@ -28,7 +28,6 @@ export class Call {
     this.#split()
   }
 
-  /** The arguments in one line. */
   get line(): string {
     return this.args.map(({ text }) => text).join(' ')
   }

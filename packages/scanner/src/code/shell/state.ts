@@ -236,10 +236,7 @@ const toPath = (path: string) =>
     .replace(/^(?:\.\/)+(?=.)/, '')
     .replaceAll(/\/(?:\.\/)+/g, '/')
 
-/**
- * The address, as a URL, to which Bash connects for `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`; undefined for other
- * paths.
- */
+/** The URL to which Bash connects for `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`; undefined for other paths. */
 function toSocket(path: string): string | undefined {
   const [, protocol, host, port] = /^\/dev\/(tcp|udp)\/([^/]{1,200})\/([^/]{1,20})$/.exec(path) ?? []
   return protocol && `${protocol}://${host}:${port}/`

@@ -1,10 +1,10 @@
 import { severities, signals, type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
-import type { Document } from './text/document.ts'
-import type { FileRole } from './files/role.ts'
-import type { RuleHead } from './rules/load-rules.ts'
-import { toRisk, toScore, toVerdict } from './verdict/score.ts'
-import { findReason, type Suppression } from './verdict/suppress.ts'
-import { placeIn, weighMatch, type Place } from './verdict/weigh-match.ts'
+import type { Document } from '../text/document.ts'
+import type { FileRole } from '../files/role.ts'
+import type { RuleHead } from '../rules/load-rules.ts'
+import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
+import { findReason, type Suppression } from '../verdict/suppress.ts'
+import { placeIn, weighMatch, type Place } from '../verdict/weigh-match.ts'
 
 /** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
@@ -100,10 +100,7 @@ export class ScanFindings {
 
 const excerptCharactersMax = 160
 
-/**
- * Returns the text from an offset to the end of the line. Replaces invisible characters by U+FFFD, which keeps
- * positions.
- */
+/** The text from an offset to the end of the line; U+FFFD replaces each invisible character, which keeps positions. */
 function toExcerpt(text: string, offset: number): string {
   const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
   return line.replace(unshownPattern, '\uFFFD').toWellFormed()

@@ -1,8 +1,10 @@
 import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { listRules } from '../rules/prepare-rules.ts'
+import { listRules } from '../rules/prepared-rules.ts'
 import { toVerdictText } from '../verdict/score.ts'
-import type { Line } from './scan-output.ts'
+
+/** A line of output with its meaning, which a terminal shows as a colour. */
+export type Line = string | { readonly text: string; readonly style: 'good' | 'warning' | 'bad' | 'faint' }
 
 const verdictStyles = { safe: 'good', caution: 'warning', dangerous: 'bad' } as const
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
-import type { AddedRules } from './rules/added-rules.ts'
-import { listRules, prepareRules } from './rules/prepare-rules.ts'
-import type { RuleHead } from './rules/load-rules.ts'
+import type { AddedRules } from '../rules/added-rules.ts'
+import { listRules, prepareRules } from '../rules/prepared-rules.ts'
+import type { RuleHead } from '../rules/load-rules.ts'
 
 /** SARIF has three levels; GitHub's code scanning sorts by `security-severity`, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Security } from '@skillstead/protocol'
 import type { Unreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { toRegion, toSarifLog, toSarifResult, toUri } from '../sarif.ts'
+import { toRegion, toSarifLog, toSarifResult, toUri } from './sarif.ts'
 import { isSampleUrl, locateInSample, toSkillDigest, type Sample } from './sample.ts'
 
 /**
