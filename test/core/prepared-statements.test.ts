@@ -68,9 +68,10 @@ describeDatabases('compiled SQL statements', (open, dialect) => {
   })
 })
 
+const toFiles = (count: number) =>
+  Array.from({ length: count }, (_, i) => toFile(`${String(i).padStart(2, '0')}.txt`, Buffer.from(`File ${i}.\n`)))
+
 describeDatabases('a publish of many files', (open) => {
-  const toFiles = (count: number) =>
-    Array.from({ length: count }, (_, i) => toFile(`${String(i).padStart(2, '0')}.txt`, Buffer.from(`File ${i}.\n`)))
   const publisher = async () => {
     const { registry, makeUser } = await open()
     const { username } = await makeUser()
