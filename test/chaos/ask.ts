@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { RegistryError } from '@skillstead/protocol'
-import type { Trouble } from './trouble.ts'
+import { RegistryError, toErrorText } from '@skillstead/protocol'
+import type { Kind, Trouble } from './trouble.ts'
 
 /** The result of a write: done, refused (nothing changed), or unanswered (it may have been done). */
 export type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused' | 'unanswered' }
@@ -23,20 +23,23 @@ export function createAsk(trouble: Trouble) {
     } catch (error) {
       if (isUnanswered(error)) return { kind: 'unanswered' }
       if (!isOverloaded(error)) throw error
-      if (!isExcused()) trouble.report(`${what} returned 503 while no fault was active`)
+      if (!isExcused()) trouble.report(`${what} returned 503 while no fault was active: ${toErrorText(error)}`)
       return { kind: isCut() ? 'unanswered' : 'refused' }
     }
   }
 
   /** Retries until the node responds. A node that cannot write because its disk is full must still serve reads. */
-  async function read<T>(what: string, call: () => Promise<T>): Promise<T> {
+  async function read<T>(what: string, call: () => Promise<T>, kind: Kind = 'reads'): Promise<T> {
     for (const startMs = performance.now(); performance.now() - startMs < timeoutMs; await setTimeout(retryMs)) {
-      const isExcused = trouble.excuses('reads')
+      const isExcused = trouble.excuses(kind)
       try {
         return await call()
       } catch (error) {
         if (isOverloaded(error)) {
-          if (!isExcused()) trouble.report(`${what} returned 503, although it only reads and no fault excuses that`)
+          if (!isExcused())
+            trouble.report(
+              `${what} returned 503, although it only reads and no fault excuses that: ${toErrorText(error)}`,
+            )
         } else if (!isUnanswered(error) || trouble.isOver) throw error
       }
     }

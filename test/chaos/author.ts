@@ -1,6 +1,6 @@
 import { createClient } from '@skillstead/client'
 import { toContentDigest } from '@skillstead/client/verify'
-import { skillMd, textOf } from '../support/answers.ts'
+import { bytesOf, skillMd, textOf } from '../support/answers.ts'
 import { patientOptions, type Ask } from './ask.ts'
 import type { Trouble } from './trouble.ts'
 
@@ -11,6 +11,8 @@ export interface AuthorParts {
   readonly ask: Ask
   readonly trouble: Trouble
   readonly random: () => number
+  /** Whether each of the user's versions has a large file, which goes to the bucket. */
+  readonly hasLargeFiles: boolean
 }
 
 /** The expected state of a version, as its author recorded it. */
@@ -20,6 +22,7 @@ export interface KnownVersion {
   readonly text: string
   /** A word that occurs in no other version. */
   readonly word: string
+  readonly largeFile: Buffer | undefined
   isYanked: boolean
 }
 
@@ -33,15 +36,26 @@ export interface KnownSkill {
 /** The number of skills that an author has at a time, and the most versions per skill. */
 const skillsAtOnce = 4
 const versionsMax = 60
+const largePath = 'large.bin'
+const largeBytes = 20_000
 
 /**
  * A user who publishes, yanks and deletes skills, one action at a time, and records the expected state. After an
  * unanswered write the author reads the state: the write must be applied in full or not at all.
  */
-export function createAuthor({ username, apiKey, baseUrl, ask, trouble, random }: AuthorParts) {
+export function createAuthor({ username, apiKey, baseUrl, ask, trouble, random, hasLargeFiles }: AuthorParts) {
   const api = createClient({ baseUrl, apiKey, ...patientOptions, counts: false })
   const skills: KnownSkill[] = []
-  const counts = { published: 0, yanked: 0, deleted: 0, refused: 0, unanswered: 0, foundAfterwards: 0, reads: 0 }
+  const counts = {
+    published: 0,
+    yanked: 0,
+    deleted: 0,
+    refused: 0,
+    unanswered: 0,
+    foundAfterwards: 0,
+    reads: 0,
+    largeFiles: 0,
+  }
   let made = 0
 
   const listExisting = () => skills.filter(({ isDeleted }) => !isDeleted)
@@ -54,10 +68,12 @@ export function createAuthor({ username, apiKey, baseUrl, ask, trouble, random }
     const word = `${username.replaceAll('-', '')}word${made}`
     const body = `# ${skill.name}\n\n${toFiller(random)}\n`
     const text = skillMd(skill.name, { version, description: `Contains only ${word}.`, body })
-    const digest = toContentDigest([{ path: 'SKILL.md', bytes: Buffer.from(text) }])
-    const known = { version, digest, text, word, isYanked: false }
+    const largeFile = hasLargeFiles ? toLargeFile(random) : undefined
+    const files = largeFile ? [{ path: largePath, bytes: largeFile }] : []
+    const digest = toContentDigest([{ path: 'SKILL.md', bytes: Buffer.from(text) }, ...files])
+    const known = { version, digest, text, word, largeFile, isYanked: false }
     const what = `publishing ${skill.fullName}@${version}`
-    const outcome = await ask.write(what, () => api.publishSkill({ skillMd: text }))
+    const outcome = await ask.write(what, () => api.publishSkill({ skillMd: text, files: files.map(toFileInput) }))
     if (outcome.kind === 'done') {
       if (outcome.value.version.digest !== digest) trouble.report(`${what}: the response has the wrong digest`)
       return record(skill, known)
@@ -145,6 +161,12 @@ export function createAuthor({ username, apiKey, baseUrl, ask, trouble, random }
     const input = { name: skill.fullName, version: known.version }
     const text = await ask.read(`reading the text of ${what}`, async () => textOf(await api.getSkillMd(input)))
     if (text !== known.text) trouble.report(`${what} has different bytes than the published ones`)
+    const { largeFile } = known
+    if (!largeFile) return
+    const readFile = async () => bytesOf(await api.getFile({ ...input, path: largePath }))
+    const bytes = await ask.read(`reading the large file of ${what}`, readFile, 'files')
+    if (!bytes.equals(largeFile)) trouble.report(`the large file of ${what} has other bytes`)
+    counts.largeFiles += 1
   }
 
   /** Checks that the skill has the expected versions and latest version. */
@@ -238,4 +260,12 @@ async function each<T>(one: T | undefined, act: (one: T) => Promise<unknown>): P
 /** Returns enough words that a version fills several database pages. */
 function toFiller(random: () => number): string {
   return Array.from({ length: 20 + Math.floor(random() * 400) }, () => `w${Math.floor(random() * 1e6)}`).join(' ')
+}
+
+function toLargeFile(random: () => number): Buffer {
+  return Buffer.from(Array.from({ length: largeBytes }, () => Math.floor(random() * 256)))
+}
+
+function toFileInput({ path, bytes }: { path: string; bytes: Buffer }) {
+  return { path, content: bytes.toString('base64'), encoding: 'base64' as const }
 }

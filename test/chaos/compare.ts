@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import type { RegistryOptions } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import type { Author } from './author.ts'
@@ -10,7 +11,7 @@ import type { Trouble } from './trouble.ts'
 import type { Witness } from './witness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-type Location = { readonly path: string } | { readonly databaseUrl: string }
+type Location = Pick<RegistryOptions, 'path' | 'databaseUrl' | 'blobs'>
 
 /** The stored versions by subject: the digest, and whether the skill was deleted. */
 export type Stored = ReadonlyMap<string, { readonly digest: string; readonly isDeleted: boolean }>
@@ -80,7 +81,7 @@ export async function waitForDeliveries(
 /** Checks the stopped registry and its backups with `doctor`. Returns the number of backups. */
 export async function checkAtRest(location: Location, made: readonly KnownBackup[], trouble: Trouble): Promise<number> {
   await check('the registry', location, [], trouble)
-  if (!('path' in location)) return 0
+  if (location.path === undefined) return 0
   const folder = join(dirname(location.path), 'backups')
   const names = readdirSync(folder)
   for (const { name } of made) if (!names.includes(name)) trouble.report(`the backup ${name} does not exist`)
@@ -88,7 +89,7 @@ export async function checkAtRest(location: Location, made: readonly KnownBackup
   const copies = names.filter((name) => name.endsWith('.db'))
   for (const name of copies) {
     const versions = made.find((each) => each.name === name)?.versions ?? []
-    await check(`the backup ${name}`, { path: join(folder, name) }, versions, trouble)
+    await check(`the backup ${name}`, { ...location, path: join(folder, name) }, versions, trouble)
   }
   return copies.length
 }

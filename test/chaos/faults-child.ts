@@ -1,11 +1,12 @@
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, type Worker } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 import pg from 'pg'
-import { stateVariable, type MachineState } from './machine.ts'
+import { onInspectOrder } from '../support/inspect-threads.ts'
+import { stateVariable, type MachineChanged, type MachineState } from './machine.ts'
 
 /*
  * Loaded into the process of a node before the node's own code (`--import`). Simulates machine faults that another
- * process cannot cause: clock jumps, slow commits and a full database. The node's code is unchanged.
+ * process cannot cause: clock jumps, slow commits, a full database and threads that end. The node's code is unchanged.
  */
 
 const pagesMax = 1_073_741_823
@@ -13,21 +14,34 @@ const state: { -readonly [Key in keyof MachineState]: MachineState[Key] } = {
   clockMs: 0,
   commitMs: 0,
   isFull: false,
+  threadKills: 0,
   ...(JSON.parse(process.env[stateVariable] ?? '{}') as Partial<MachineState>),
 }
 const written = new Set<SqliteDatabase.Database>()
 
+let killedThreads = 0
+
 shiftClock()
 slowDown()
+onInspectOrder(endThread)
 if (isMainThread && process.send) {
   process.on('message', (change: Partial<MachineState>) => {
     Object.assign(state, change)
     for (const database of written) limitPages(database)
-    process.send!('changed')
+    process.send!({ killedThreads } satisfies MachineChanged)
+    killedThreads = 0
   })
   // The IPC channel does not keep the node alive, and the node exits when its parent process is gone.
   process.channel?.unref()
   process.once('disconnect', () => process.exit(1))
+}
+
+/** The thread ends before it can answer the order. */
+function endThread(thread: Worker): void {
+  if (state.threadKills === 0) return
+  state.threadKills -= 1
+  killedThreads += 1
+  void thread.terminate()
 }
 
 function shiftClock(): void {

@@ -62,7 +62,9 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
   const toParts = (username: string, i: number) => {
     return { username, apiKey: users.get(username)!, baseUrl, ask, trouble, random: seededRandom(seed + i + 1) }
   }
-  const writing = authors.map((username, i) => createAuthor(toParts(username, i)))
+  const writing = authors.map((username, i) =>
+    createAuthor({ ...toParts(username, i), hasLargeFiles: username === authors.at(-1) }),
+  )
   const using = readers.map((username, i) =>
     createPublicUse({ ...toParts(username, authors.length + i), names: steady }),
   )

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { s3Faults, type S3Fault } from '../support/s3-server.ts'
 import type { Disk } from './disk.ts'
 import type { NodeProcess } from './node-process.ts'
 import type { Mood, Receivers } from './receivers.ts'
@@ -12,6 +13,7 @@ export interface FaultParts {
   readonly random: () => number
   /** Ends every connection to the database server. Undefined with SQLite. */
   readonly cut: (() => Promise<void>) | undefined
+  readonly setBucketFault: (fault: S3Fault | undefined) => void
 }
 
 type Fault = (parts: FaultParts) => Promise<void>
@@ -25,6 +27,7 @@ const clockMsMax = 4000 * dayMs
 const moods: readonly Mood[] = ['silent', 'failing', 'hanging up']
 /** One of this many lasting faults is interrupted by a kill. */
 const killedWithin = 4
+const threadKillsMax = 5
 
 /** The faults that a machine can have, by name. */
 export const faults: Readonly<Record<string, Fault>> = {
@@ -77,6 +80,27 @@ export const faults: Readonly<Record<string, Fault>> = {
     receivers.setMood(mood)
     await waitWhileFaulty(parts)
     receivers.setMood('kind')
+  },
+
+  async bucket(parts) {
+    const { setBucketFault, trouble, random } = parts
+    const names = Object.keys(s3Faults) as (keyof typeof s3Faults)[]
+    const name = names[Math.floor(random() * names.length)]!
+    trouble.note(`bucket ${name}`)
+    await trouble.excuse('files', async () => {
+      setBucketFault(s3Faults[name])
+      await waitWhileFaulty(parts)
+      setBucketFault(undefined)
+    })
+  },
+
+  async 'scan threads'(parts) {
+    const { node, trouble, random } = parts
+    const threadKills = between(random, 1, threadKillsMax)
+    trouble.note(`${threadKills} scan threads ended`)
+    await node.change({ threadKills })
+    await waitWhileFaulty(parts)
+    await node.change({ threadKills: 0 })
   },
 
   async 'cut connections'({ cut, trouble }) {

@@ -6,6 +6,14 @@ export interface MachineState {
   readonly commitMs: number
   /** Whether the disk is full, so that the database cannot grow. */
   readonly isFull: boolean
+  /** The number of next orders whose thread ends while it inspects new versions. */
+  readonly threadKills: number
+}
+
+/** The response of a process to a change of its state. */
+export interface MachineChanged {
+  /** Threads ended since the last response. */
+  readonly killedThreads: number
 }
 
 /** The environment variable with the initial state of a process, as JSON. */

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { stateVariable, type MachineState } from './machine.ts'
+import { stateVariable, type MachineChanged, type MachineState } from './machine.ts'
 
 const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const faults = new URL('./faults-child.ts', import.meta.url).href
@@ -14,6 +14,8 @@ export interface NodeProcess {
   readonly state: MachineState
   /** The largest offset by which its clock was ever ahead. */
   readonly latestMs: number
+  /** The number of its threads that were ended. */
+  readonly killedThreads: number
   change(change: Partial<MachineState>): Promise<void>
   signal(signal: NodeJS.Signals): void
   /** Ends the node with a signal and starts it again on the same port. */
@@ -25,9 +27,14 @@ export interface NodeProcess {
 }
 
 /** Starts a node. Throws, or calls `onEnd`, with its output when the node exits without being asked to. */
-export async function startNode(args: readonly string[], onEnd: (sentence: string) => void): Promise<NodeProcess> {
-  let state: MachineState = { clockMs: 0, commitMs: 0, isFull: false }
+export async function startNode(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  onEnd: (sentence: string) => void,
+): Promise<NodeProcess> {
+  let state: MachineState = { clockMs: 0, commitMs: 0, isFull: false, threadKills: 0 }
   let latestMs = 0
+  let killedThreads = 0
   let port = 0
   let child: ChildProcess
   let isWanted = false
@@ -35,7 +42,7 @@ export async function startNode(args: readonly string[], onEnd: (sentence: strin
   async function start(): Promise<void> {
     child = fork(main, ['serve', '--port', `${port}`, ...args], {
       execArgv: ['--conditions=source', '--import', faults],
-      env: { PATH: process.env.PATH, [stateVariable]: JSON.stringify(state) },
+      env: { PATH: process.env.PATH, ...env, [stateVariable]: JSON.stringify(state) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     isWanted = true
@@ -79,6 +86,9 @@ export async function startNode(args: readonly string[], onEnd: (sentence: strin
     get latestMs() {
       return latestMs
     },
+    get killedThreads() {
+      return killedThreads
+    },
     async change(change) {
       state = { ...state, ...change }
       latestMs = Math.max(latestMs, state.clockMs)
@@ -86,7 +96,8 @@ export async function startNode(args: readonly string[], onEnd: (sentence: strin
       // A node that is killed before it confirms starts with the new state.
       const changed = Promise.race([once(child, 'message'), once(child, 'close')])
       child.send(change)
-      await changed
+      const [answer] = (await changed) as [MachineChanged | number | null]
+      if (typeof answer === 'object') killedThreads += answer?.killedThreads ?? 0
     },
     signal: (signal) => void child.kill(signal),
     async restart(signal) {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { seededRandom } from '../support/random.ts'
 import { openOutside } from '../support/outside.ts'
+import { openS3Server } from '../support/s3-server.ts'
 import { checkAtRest, compareLog, listStored, waitForDeliveries } from './compare.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { makeUsers, startLoad, watchers } from './load.ts'
@@ -30,6 +31,7 @@ export interface ChaosReport {
   readonly faults: readonly string[]
 }
 
+const bucketPrefix = 'chaos'
 const noDisk = 'none, as the database is a server'
 const faultPauseMs = 1500
 /** The time after which all retries of a delivery are due. */
@@ -68,7 +70,14 @@ async function runOn(disk: Disk, { seed, minutes, postgres, onFault = () => {} }
   } finally {
     await scene.close()
   }
-  return { disk: postgres ? noDisk : disk.kind, happened, counts: { ...load.counts(), copies }, faults: trouble.faults }
+  const { node, listObjects } = scene
+  const more = { killedThreads: node.killedThreads, objects: (await listObjects()).length, copies }
+  return {
+    disk: postgres ? noDisk : disk.kind,
+    happened,
+    counts: { ...load.counts(), ...more },
+    faults: trouble.faults,
+  }
 }
 
 type Scene = Awaited<ReturnType<typeof openScene>>
@@ -78,13 +87,16 @@ async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postg
   const trouble = createTrouble()
   const outside = await openOutside(['localhost'])
   writeFileSync(join(disk.folder, 'ca.pem'), outside.ca)
-  const location = postgres ? { databaseUrl: postgres.databaseUrl } : { path: join(disk.folder, 'skillstead.db') }
+  const s3 = await openS3Server()
+  const place = postgres ? { databaseUrl: postgres.databaseUrl } : { path: join(disk.folder, 'skillstead.db') }
+  const location = { ...place, blobs: s3.toOptions(bucketPrefix) }
   const receivers = await openReceivers(outside, watchers)
   const users = await makeUsers({ ...location, outgoing: { allowNetworks: networks } }, receivers)
-  const place = postgres ? ['--database-url', postgres.databaseUrl] : ['--data', disk.folder, ...backups]
+  const storage = postgres ? ['--database-url', postgres.databaseUrl] : ['--data', disk.folder, ...backups]
   const outgoing = ['--allow-networks', networks.join(), '--ca', join(disk.folder, 'ca.pem')]
   const limits = ['--rate-limits', 'off', '--webhook-off-after', '0']
-  const node = await startNode([...place, ...outgoing, ...limits], (sentence) => trouble.end(sentence))
+  const args = [...storage, '--blobs', location.blobs.url, ...outgoing, ...limits]
+  const node = await startNode(args, s3.env, (sentence) => trouble.end(sentence))
   const load = startLoad({ baseUrl: `http://127.0.0.1:${node.port}`, users, trouble, seed, backsUp: !postgres })
   return {
     trouble,
@@ -95,6 +107,8 @@ async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postg
     random: seededRandom(seed),
     disk: postgres ? undefined : disk,
     cut: postgres?.cut,
+    setBucketFault: s3.setFault,
+    listObjects: () => s3.listKeys(bucketPrefix),
     async close() {
       await load.end()
       await node.kill()

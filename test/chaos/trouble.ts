@@ -2,7 +2,7 @@
 export function createTrouble() {
   const history: string[] = []
   const faults: string[] = []
-  const excuses = { writes: { open: 0, begun: 0 }, reads: { open: 0, begun: 0 } }
+  const excuses = { writes: { open: 0, begun: 0 }, reads: { open: 0, begun: 0 }, files: { open: 0, begun: 0 } }
   let isOver = false
 
   function begin(kind: Kind): void {
@@ -30,8 +30,8 @@ export function createTrouble() {
       return isOver
     },
     note: (what: string) => void history.push(what),
-    /** Runs a fault of the storage. While it runs, 503 is a correct response to writes, or to all requests. */
-    async excuse<T>(what: 'writes' | 'all', work: () => Promise<T>): Promise<T> {
+    /** Runs a fault of the storage. While it runs, 503 is a correct response to these requests. */
+    async excuse<T>(what: Excused, work: () => Promise<T>): Promise<T> {
       for (const kind of kindsOf(what)) begin(kind)
       return work().finally(() => kindsOf(what).forEach(end))
     },
@@ -45,8 +45,10 @@ export function createTrouble() {
 
 export type Trouble = ReturnType<typeof createTrouble>
 
-type Kind = 'writes' | 'reads'
+/** What a fault concerns. Large files are in the bucket, and their reads are not `reads`. */
+export type Kind = 'writes' | 'reads' | 'files'
+type Excused = 'writes' | 'files' | 'all'
 
-function kindsOf(what: 'writes' | 'all'): Kind[] {
-  return what === 'all' ? ['writes', 'reads'] : ['writes']
+function kindsOf(what: Excused): Kind[] {
+  return what === 'all' ? ['writes', 'reads', 'files'] : [what]
 }

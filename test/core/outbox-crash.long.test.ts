@@ -20,6 +20,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed du
       expect(report, `with seed ${seed}`).toMatchObject(faults)
       expect(report.stored).toBeGreaterThanOrEqual(report.answered)
       expect(report.answered).toBeGreaterThan(0)
+      expect(report.poisoned).toBeGreaterThan(0)
     },
     patienceMs,
   )

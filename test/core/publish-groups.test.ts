@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { type ImportedVersion, importVersions, partsOf } from '@skillstead/core/internal'
 import { systemCaller, type Registry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { onInspectOrder } from '../support/inspect-threads.ts'
 import { poisonRows, poisonText, type Poison } from '../support/poison.ts'
 import { sampleOf } from '../support/security-samples.ts'
 
@@ -29,7 +29,6 @@ describeDatabases('a group of publishes', (open, dialect) => {
   })
   afterEach(async () => {
     vi.useRealTimers()
-    vi.restoreAllMocks()
     await test.close()
   })
 
@@ -142,14 +141,13 @@ describeDatabases('a group of publishes', (open, dialect) => {
     })
 
     it('are all scanned and stored even if their worker thread dies', async () => {
-      const { postMessage } = Worker.prototype
       let killed = 0
-      vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, message: object) {
-        postMessage.call(this, message)
-        if (!('packages' in message) || killed >= 2) return
+      const end = onInspectOrder((thread) => {
+        if (killed >= 2) return
         killed++
-        void this.terminate()
+        void thread.terminate()
       })
+      onTestFinished(end)
       const names = namesOf(12)
       // Other texts than those of the tests before, whose inspections are cached.
       const outcomes = await publishAll(names, (name) => `${dialect}. `.repeat(name === 'skill-4' ? 20_000 : 20))

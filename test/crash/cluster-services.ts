@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { openS3Server, failWith } from '../support/s3-server.ts'
+import { openS3Server, s3Faults } from '../support/s3-server.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import type { NodeOptions } from './cluster-child.ts'
 
 const prefix = 'cluster'
-const slowMs = 2000
 const patienceMs = 60_000
 const pollMs = 50
 
@@ -40,10 +39,10 @@ export async function startServices(postgres: TestPostgres, databaseUrl: string)
   }
 
   const bucketFaults: readonly (() => unknown)[] = [
-    () => s3.setFault(() => setTimeout(slowMs, false)),
+    () => s3.setFault(s3Faults.slow),
     loseObject,
-    () => s3.setFault(failWith(500, 'InternalError')),
-    () => s3.setFault((_method, response) => response.destroy() !== undefined),
+    () => s3.setFault(s3Faults.failing),
+    () => s3.setFault(s3Faults.closed),
   ]
   return {
     options: {

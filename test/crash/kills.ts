@@ -10,6 +10,7 @@ import { openOutside, type Outside } from '../support/outside.ts'
 import { seededRandom } from '../support/random.ts'
 import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import { poisonRows } from '../support/poison.ts'
 
 export interface KillOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
@@ -29,6 +30,9 @@ export interface KillReport {
   /** Requests that the receiver rejected, cut off or left without a response. */
   readonly turnedAway: number
   readonly killedWhileOpening: number
+  readonly killedThreads: number
+  /** Publishes that the database refused. */
+  readonly poisoned: number
   /** Acknowledged publishes that are not stored. */
   readonly lost: string[]
   /** Stored versions that were never delivered, by receiver. */
@@ -47,6 +51,7 @@ type Tally = ReturnType<typeof createTally>
 
 const hosts = ['steady.hooks.test', 'moody.hooks.test']
 const path = '/events'
+const poisonedName = 'poisoned'
 /** Longer than a lease, so that rows leased by a killed process are free when the next process starts. */
 const startStepMs = 61_000
 /** The clock offset of the last process, by which all retries are due. */
@@ -71,7 +76,7 @@ export async function runKills({ location, kills, seed, onKill }: KillOptions): 
   const outgoing = { allowNetworks: ['127.0.0.0/8'], ca: [outside.ca] }
   await makeWebhooks({ ...location, outgoing: { ...outgoing, resolver: outside.resolver } })
   const [{ port } = { port: 0 }] = await outside.resolver.lookup(hosts[0]!)
-  const options = { location, ca: outside.ca, port: port! }
+  const options = { location, ca: outside.ca, port: port!, poisonedName }
 
   for (let kill = 0; kill < kills; kill++) {
     const isStillborn = random() < 1 / stillborn
@@ -102,6 +107,9 @@ async function makeWebhooks(options: RegistryOptions): Promise<void> {
     const api = localApi(registry, await registry.getCaller(username))
     await api.createWebhook({ url: `https://${host}${path}`, events: ['skill.published'] })
   }
+  // The last row of a publish, so that all rows before it have to be undone.
+  const when = `new.subject like 'publisher/${poisonedName}@%'`
+  await poisonRows(partsOf(registry).database, { table: 'audit', when })
   await registry.close()
 }
 
@@ -115,6 +123,8 @@ function createTally(outside: Outside, random: () => number) {
     errors: [] as string[],
     turnedAway: 0,
     killedWhileOpening: 0,
+    killedThreads: 0,
+    poisoned: 0,
     /** Whether the receivers accept every request. */
     isKind: false,
   }
@@ -174,6 +184,8 @@ function start(options: PublisherOptions, tally: Tally) {
   for (const each of [isReady, hasAnswered, isDrained]) each.catch(() => {})
   child.on('message', (says: PublisherSays) => {
     if (says.kind === 'answered') tally.answered.add(says.version)
+    if (says.kind === 'thread-killed') tally.killedThreads += 1
+    if (says.kind === 'poisoned') tally.poisoned += 1
     if (says.kind === 'error') tally.errors.push(says.message)
   })
   return {
@@ -189,7 +201,7 @@ function start(options: PublisherOptions, tally: Tally) {
 
 async function compare(location: RegistryOptions, tally: Tally): Promise<KillReport> {
   const { stored, stuck } = await readStored(location)
-  const { answered, taken, eventIds, turnedAway, killedWhileOpening, errors } = tally
+  const { answered, taken, eventIds, turnedAway, killedWhileOpening, killedThreads, poisoned, errors } = tally
   const told = [...taken].flatMap(([host, versions]) =>
     [...versions].map(([version, times]) => ({ host, version, times })),
   )
@@ -201,6 +213,8 @@ async function compare(location: RegistryOptions, tally: Tally): Promise<KillRep
     repeated: deliveries - told.length,
     turnedAway,
     killedWhileOpening,
+    killedThreads,
+    poisoned,
     lost: [...answered].filter((version) => !stored.has(version)),
     untold: [...taken].flatMap(([host, versions]) =>
       [...stored].filter((version) => !versions.has(version)).map((version) => `${host} ${version}`),

@@ -47,9 +47,21 @@ function onKill(count: number): void {
 async function killPublishers(): Promise<void> {
   const startedMs = performance.now()
   const report = await (values.postgres ? onPostgres : onSqlite)({ kills, seed, onKill })
-  const { answered, stored, deliveries, repeated, turnedAway, killedWhileOpening, ...faults } = report
+  const { answered, stored, deliveries, repeated, turnedAway, killedWhileOpening, killedThreads, poisoned, ...faults } =
+    report
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  console.table({ kills, killedWhileOpening, answered, stored, deliveries, repeated, turnedAway, seconds })
+  console.table({
+    kills,
+    killedWhileOpening,
+    killedThreads,
+    poisoned,
+    answered,
+    stored,
+    deliveries,
+    repeated,
+    turnedAway,
+    seconds,
+  })
   console.table(Object.fromEntries(Object.entries(faults).map(([fault, list]) => [fault, list.length])))
   tellFaults(faults)
 }

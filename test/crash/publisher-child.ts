@@ -1,8 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { localApi, systemClock, type RegistryOptions } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
+import type { RegistryApi } from '@skillstead/protocol'
 import { skillMd } from '../support/answers.ts'
+import { onInspectOrder } from '../support/inspect-threads.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import { poisonText } from '../support/poison.ts'
 
 /** A process that publishes one version after another until it is killed, or only delivers what is left. */
 export interface PublisherOptions {
@@ -14,10 +17,12 @@ export interface PublisherOptions {
   /** How far the clock is ahead. */
   readonly clockStepMs: number
   readonly publishes: boolean
+  /** The name of a skill whose versions the database refuses. */
+  readonly poisonedName: string
 }
 
 export type PublisherSays =
-  | { kind: 'ready' | 'drained' }
+  | { kind: 'ready' | 'drained' | 'poisoned' | 'thread-killed' }
   | { kind: 'answered'; version: string }
   | { kind: 'error'; message: string }
 
@@ -28,8 +33,14 @@ const pollMs = 50
 const patienceMs = 15_000
 /** After every Nth publish, another event is emitted in a transaction that is rolled back. */
 const rolledBackEvery = 7
+/** After every Nth publish, a version is published that the database refuses. */
+const poisonedEvery = 5
+/** One of this many orders ends the thread that inspects its versions. */
+const threadKilledEvery = 10
 
-const { location, ca, port, run, clockStepMs, publishes } = JSON.parse(process.argv[2]!) as PublisherOptions
+const { location, ca, port, run, clockStepMs, publishes, poisonedName } = JSON.parse(
+  process.argv[2]!,
+) as PublisherOptions
 const say = (says: PublisherSays) => void process.send!(says)
 // Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
@@ -49,6 +60,13 @@ process.once('SIGTERM', async () => {
   await registry.close()
   process.exit(0)
 })
+let orders = 0
+onInspectOrder((thread) => {
+  orders += 1
+  if (orders % threadKilledEvery !== 0) return
+  say({ kind: 'thread-killed' })
+  void thread.terminate()
+})
 say({ kind: 'ready' })
 if (publishes) await Promise.all(Array.from({ length: publishers }, (_, i) => publishOn(i)))
 await drain()
@@ -61,7 +79,19 @@ async function publishOn(publisher: number): Promise<void> {
     await api.publishSkill({ skillMd: skillMd(name, { version, body: `Published as number ${count} of run ${run}.` }) })
     say({ kind: 'answered', version: `publisher/${name}@${version}` })
     if (count % rolledBackEvery === 0) await rollBack()
+    if (count % poisonedEvery === 0) await publishPoisoned(api, version)
     await setTimeout(pauseMs)
+  }
+}
+
+/** Publishes a version that fails in the database, in a group with others. */
+async function publishPoisoned(api: RegistryApi, version: string): Promise<void> {
+  try {
+    await api.publishSkill({ skillMd: skillMd(poisonedName, { version }) })
+    say({ kind: 'error', message: `${poisonedName}@${version} was accepted.` })
+  } catch (error) {
+    if (!String(error).includes(poisonText)) throw error
+    say({ kind: 'poisoned' })
   }
 }
 

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import S3rver from '@20minutes/s3rver'
 import type { BucketOptions } from '@skillstead/core/internal'
 import { onFileFinished } from './file-end.ts'
@@ -12,6 +13,7 @@ import { onFileFinished } from './file-end.ts'
 export type S3Fault = (method: string, response: ServerResponse) => boolean | Promise<boolean>
 
 const suffix = '._S3rver_object'
+const slowMs = 2000
 
 /** An S3 service on loopback with one bucket, which checks signatures, and can be told to fail. */
 export async function openS3Server() {
@@ -68,6 +70,13 @@ export async function openS3Server() {
     /** Sets the time of an upload. */
     setTime: (key: string, ms: number) => utimes(toFile(key), ms / 1000, ms / 1000),
   }
+}
+
+/** Faults of every request, by name. */
+export const s3Faults: Readonly<Record<'slow' | 'failing' | 'closed', S3Fault>> = {
+  slow: () => setTimeout(slowMs, false),
+  failing: failWith(500, 'InternalError'),
+  closed: (_method, response) => response.destroy() !== undefined,
 }
 
 /** A fault: every request with one of these methods gets a status and an S3 error code. */

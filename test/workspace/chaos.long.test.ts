@@ -15,9 +15,20 @@ describe('a node on a failing machine', () => {
       })
       console.log(`Chaos with seed ${seed}; the disk that is filled is ${disk}.`)
       expect(faults, `with seed ${seed}`).toEqual([])
-      const kinds = ['kill', 'stop', 'clock', 'slow disk', 'full disk', 'receivers']
+      const kinds = ['kill', 'stop', 'clock', 'slow disk', 'full disk', 'receivers', 'bucket', 'scan threads']
       expect(Object.keys(happened), 'every kind of fault').toEqual(expect.arrayContaining(kinds))
-      for (const what of ['published', 'reads', 'stars', 'reviews', 'installs', 'sessions', 'compared', 'copies'])
+      for (const what of [
+        'published',
+        'reads',
+        'stars',
+        'reviews',
+        'installs',
+        'sessions',
+        'compared',
+        'copies',
+        'largeFiles',
+        'objects',
+      ])
         expect(counts[what], what).toBeGreaterThan(0)
     },
     patienceMs,
