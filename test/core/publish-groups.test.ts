@@ -15,6 +15,10 @@ const namesOf = (count: number) => Array.from({ length: count }, (_, i) => `skil
 /** Random text, so that compressing does not make it fit. */
 const noise = () => Array.from({ length: 2000 }, () => Math.random().toString(36)).join(' ')
 
+async function turn() {
+  for (let i = 0; i < 20; i++) await setImmediate()
+}
+
 describeDatabases('a group of publishes', (open, dialect) => {
   let test: TestRegistry
   let registry: Registry
@@ -58,9 +62,7 @@ describeDatabases('a group of publishes', (open, dialect) => {
       .then(() => void (write.isDone = true))
     return write
   }
-  async function turn() {
-    for (let i = 0; i < 20; i++) await setImmediate()
-  }
+  const importAll = (items: readonly ImportedVersion[]) => importVersions(partsOf(registry), items, systemCaller)
 
   describe('publishes at the same time', () => {
     it('share a commit, which waits until half of the publishes in preparation are ready', async () => {
@@ -189,7 +191,6 @@ describeDatabases('a group of publishes', (open, dialect) => {
 
   describe('an import of a hundred versions', () => {
     const toItems = () => namesOf(100).map((name) => ({ owner: 'alice', name, skillMd: skillMd(name) }))
-    const importAll = (items: readonly ImportedVersion[]) => importVersions(partsOf(registry), items, systemCaller)
     const others = namesOf(100).toSpliced(41, 1)
     const stored = others.map((name) => ({ fullName: `alice/${name}`, created: true }))
 

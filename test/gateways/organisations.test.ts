@@ -36,14 +36,15 @@ describeDatabases('the lists of gateways, for members of an organisation', (open
     return skills.map(({ name }) => name).toSorted()
   }
 
+  const seen = async (user: TestUser) => ({
+    index: await namesIn(user),
+    npm: (await get('/npm/@acme%2fof-insiders', user)).status,
+    apm: (await get('/apm/v1/packages/acme/of-insiders/versions', user)).status,
+    oci: (await get('/v2/acme/of-insiders/tags/list', user)).status,
+  })
+
   it('contain what a user reads by a role or a team, as soon as that changes', async () => {
     const { putMember, deleteMember, putTeam } = alice.api
-    const seen = async (user: TestUser) => ({
-      index: await namesIn(user),
-      npm: (await get('/npm/@acme%2fof-insiders', user)).status,
-      apm: (await get('/apm/v1/packages/acme/of-insiders/versions', user)).status,
-      oci: (await get('/v2/acme/of-insiders/tags/list', user)).status,
-    })
     const none = { index: ['of-users'], npm: 404, apm: 404, oci: 404 }
     const inner = { ...none, index: ['of-members', 'of-users'] }
     const all = { index: ['of-insiders', 'of-members', 'of-users'], npm: 200, apm: 200, oci: 200 }

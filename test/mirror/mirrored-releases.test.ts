@@ -27,7 +27,9 @@ describeDatabases('the import of releases from a registry without a log', (open)
     mirror = await openSilent(open, { origin: 'mirror.example', onError: (error) => void errors.push(error) })
     await addUpstream(mirror, 'up')
   })
-  afterEach(() => expect(errors).toEqual([]))
+  afterEach(() => {
+    if (errors.length > 0) throw new AggregateError(errors, 'The import reported errors.')
+  })
 
   const apply = async (releases: readonly MirrorRelease[], more: Partial<ApplyReleases> = {}) =>
     (await applyReleases(partsOf(mirror.registry), { upstream: 'up', releases, ...more })).map((outcome) =>

@@ -130,21 +130,11 @@ export function createEncodedLists({
     }
   }
 
-  /**
-   * The values in the cache key that stand for the caller: callers with the same values may see the same skills. Those
-   * of a user include the organisations and teams, because joining and leaving these is no change of the catalogue.
-   */
-  async function readCallerView({ caller }: { readonly caller: Caller }): Promise<unknown[]> {
-    const { userId, role } = caller.kind === 'user' ? caller : { userId: null, role: null }
-    const keys = await readKeysOf(database.read, userId)
-    return [keys && keys.toSorted(), role, caller.sharedSkillId ?? null]
-  }
-
   const find = (key: string) => cached.get(key) ?? errors.get(key) ?? pending.get(key)
 
   return {
     async read(call, of, build, charge) {
-      const key = JSON.stringify([...(await readCallerView(call)), ...of])
+      const key = JSON.stringify([...(await readCallerView(database, call.caller)), ...of])
       let found = find(key)
       if (!found && charge) {
         await charge()
@@ -159,6 +149,16 @@ export function createEncodedLists({
     },
     stop,
   }
+}
+
+/**
+ * The values in the cache key that stand for the caller: callers with the same values may see the same skills. Those
+ * of a user include the organisations and teams, because joining and leaving these is no change of the catalogue.
+ */
+async function readCallerView({ read }: CatalogueContext['database'], caller: Caller): Promise<unknown[]> {
+  const { userId, role } = caller.kind === 'user' ? caller : { userId: null, role: null }
+  const keys = await readKeysOf(read, userId)
+  return [keys && keys.toSorted(), role, caller.sharedSkillId ?? null]
 }
 
 /** Builds and encodes a list, without the cache. */
