@@ -101,8 +101,8 @@ const statementBytesMax = 1024 * 1024
 
 /**
  * As {@link compileForColumns} for rows that all have the same columns: one statement writes up to 16 rows. `build`
- * receives the rows with a place for each value. PostgreSQL takes half the time for these statements of `values` that
- * it takes for arrays in `unnest`, whose bytes are sent as text, or for a statement per row.
+ * receives the rows with a place for each value. With small files on PostgreSQL, these statements of `values` take about
+ * half the processor time of a statement per row, and less than arrays in `unnest`, whose bytes are sent as text.
  */
 export function compileForRows<Row extends object>(
   build: (db: Kysely<Tables>, rows: readonly Row[]) => AnyQuery<unknown>,
