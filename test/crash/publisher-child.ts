@@ -33,7 +33,7 @@ const pollMs = 50
 const patienceMs = 15_000
 /** After every Nth publish, another event is emitted in a transaction that is rolled back. */
 const rolledBackEvery = 7
-/** After every Nth publish, a version is published that the database refuses. */
+/** Before every Nth publish, a version is published that the database refuses. */
 const poisonedEvery = 5
 /** One of this many orders ends the thread that inspects its versions. */
 const threadKilledEvery = 10
@@ -76,10 +76,10 @@ async function publishOn(publisher: number): Promise<void> {
   const api = localApi(registry, await registry.getCaller('publisher'))
   for (let count = publisher; ; count += publishers) {
     const [name, version] = [`kept-${count % skills}`, `1.${run}.${count}`]
+    if (count % poisonedEvery === 0) await publishPoisoned(api, version)
     await api.publishSkill({ skillMd: skillMd(name, { version, body: `Published as number ${count} of run ${run}.` }) })
     say({ kind: 'answered', version: `publisher/${name}@${version}` })
     if (count % rolledBackEvery === 0) await rollBack()
-    if (count % poisonedEvery === 0) await publishPoisoned(api, version)
     await setTimeout(pauseMs)
   }
 }
