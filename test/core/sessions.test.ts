@@ -212,6 +212,12 @@ describeApi('the end of a session', (open) => {
       [false, 'first key'],
       [true, 'first key'],
     ])
+    // A use is stored after its response.
+    const readUses = async () => {
+      const rows = await partsOf(test.registry).database.read.selectFrom('sessions').select('used_at').execute()
+      return rows.map(({ used_at }) => used_at)
+    }
+    await expect.poll(readUses).toContain(test.clock.now())
     test.clock.advance(2 * hourMs)
     expect(await codeOf(apiOf(test, unused.token).getMe())).toBe('unauthorized')
     expect((await apiOf(test, used.token).getMe()).username).toBe('root')
