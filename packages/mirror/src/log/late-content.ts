@@ -19,8 +19,8 @@ const followersPerPage = 100
 
 /**
  * Imports late content: blobs that the bucket lost, the versions `due`, whose content the upstream did not return or
- * this node failed to store before, and skills of packs that were not stored when the pack was imported. `applied`: the position that the run
- * reached.
+ * this node failed to store before, and skills of packs that were not stored when the pack was imported. `applied`: the
+ * position that the run reached.
  */
 export async function applyLateContent(
   run: Run,

@@ -5,7 +5,7 @@ import { ensureNamespace } from '../../accounts/users.ts'
 import { mapInBatches } from '../../kernel/batches.ts'
 import { accountId, requireScope, requireUser, type Caller } from '../../kernel/caller.ts'
 import { toRegistryError } from '../../storage/storage-error.ts'
-import { undo, type Writer, type WriteTransaction } from '../../storage/writer.ts'
+import { undo, type WriteOptions, type WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { inspectEach, type InspectionContext } from '../inspecting/inspect-packages.ts'
 import type { Inspection } from '../versions/inspection.ts'
@@ -105,7 +105,7 @@ interface Prepared extends Packed {
 /** Who imports the versions of a call, and how they are written. */
 interface ImportOrder {
   readonly caller: Caller
-  readonly write: NonNullable<Parameters<Writer['write']>[1]>
+  readonly write: WriteOptions
 }
 
 async function prepareImports(context: RefusalContext & InspectionContext, items: readonly ImportedVersion[]) {
