@@ -1,8 +1,7 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * A cache of public responses, limited in size: the JSON of each response, and the body that a transport prepares from
- * the JSON and keeps in {@link EncodedJson.prepared}. A change of a subject removes the responses about the subject. Evicts
+ * A cache of public responses, limited in size. A change of a subject removes the responses about the subject. Evicts
  * with the CLOCK algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
@@ -46,10 +45,8 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     },
     put(key, subject, answer) {
       drop(key)
-      const jsonBytes = Buffer.byteLength(answer.json)
-      if (jsonBytes > bytesMax / 16) return
-      // The prepared body has the bytes of the JSON. Counted from the start, because the body is added later.
-      const size = 2 * jsonBytes
+      const size = Buffer.byteLength(answer.json)
+      if (size > bytesMax / 16) return
       answer.isCached = true
       answers.set(key, { subject, answer, size, used: false })
       bytes += size

@@ -60,7 +60,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
 }
 
 /** Up to this size, a body is sent with the head as one text. Copying a larger one costs more than a second write. */
-export const textBytesMax = 16 * 1024
+const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
   const fields: string[] = []

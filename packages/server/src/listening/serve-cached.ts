@@ -4,9 +4,9 @@ import { spendOne } from '../admission/admit.ts'
 import { finishCall, replyThrown } from '../admission/handler.ts'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
-import { encodeJson, jsonType } from '../replies/encode-json.ts'
+import { joinWithAddress, jsonType, splitAtAddress } from '../replies/encode-json.ts'
 import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from '../replies/replies.ts'
-import { sendResponse, textBytesMax, type Serve } from './node-listener.ts'
+import { sendResponse, type Serve } from './node-listener.ts'
 
 /** Headers that bypass the cache: the response or its cost depends on a credential, another site, a dashboard page. */
 const telling = [
@@ -31,16 +31,19 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
   const { answers, closing, traffic, upstreams } = node.context
 
   function send(call: Call, res: ServerResponse, cached: EncodedJson): void {
-    const { headers, headersOf304, body } = prepareResponse(node, call, cached)
+    const { headers, headersOf304, parts } = prepareResponse(cached)
     const head: string[] = []
     for (const [name, value] of commonHeaders(call)) head.push(name, value)
     const status = isKnownToCaller(call, cached.etag) ? 304 : 200
     traffic.calls += 1
     finishCall(node, call, status)
-    res.writeHead(status, head.concat(status === 304 ? headersOf304 : headers))
-    if (status === 304) res.end()
-    else if (typeof body === 'string') res.end(body, 'latin1')
-    else res.end(body)
+    if (status === 304) {
+      res.writeHead(status, head.concat(headersOf304)).end()
+      return
+    }
+    const body = joinWithAddress(parts, node.addressOf(call))
+    head.push('content-length', `${body.length}`)
+    res.writeHead(status, head.concat(headers)).end(body, 'latin1')
   }
 
   async function sendCharged(call: Call, res: ServerResponse, cached: EncodedJson, charged: Promise<void>) {
@@ -73,19 +76,10 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
   }
 }
 
-/**
- * The response as bytes, for the URL at which the caller uses the node. It is stored for one URL, because clients
- * seldom use several.
- */
-function prepareResponse(node: NodeParts, call: Call, cached: EncodedJson): PreparedResponse {
-  const address = node.addressOf(call)
-  if (cached.prepared?.address === address) return cached.prepared
-  const bytes = encodeJson(cached.json, address)
-  const answer = { status: 200, cacheControl: 'no-cache', contentType: jsonType, body: bytes }
-  return (cached.prepared = {
-    address,
-    headers: contentHeaders(answer, cached.etag).flat(),
-    headersOf304: cacheHeaders(answer, cached.etag).flat(),
-    body: bytes.byteLength > textBytesMax ? bytes : bytes.toString('latin1'),
-  })
+function prepareResponse(cached: EncodedJson): PreparedResponse {
+  if (cached.prepared) return cached.prepared
+  const answer = { status: 200, cacheControl: 'no-cache', contentType: jsonType, body: null }
+  const headers = contentHeaders(answer, cached.etag).flat()
+  const headersOf304 = cacheHeaders(answer, cached.etag).flat()
+  return cached.prepare({ headers, headersOf304, parts: splitAtAddress(cached.json) })
 }

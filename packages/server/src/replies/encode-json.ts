@@ -12,6 +12,19 @@ const ownPicture = `${member}${apiBase}/users/`
  */
 export function encodeJson(json: string, address: string): Buffer {
   if (address === '') return Buffer.from(json)
-  const prefixed = `${member}${JSON.stringify(address).slice(1, -1)}${apiBase}/users/`
-  return Buffer.from(json.replaceAll(ownPicture, () => prefixed))
+  return Buffer.from(json.replaceAll(ownPicture, () => toPicture(address)))
+}
+
+/** Splits JSON at the places of the node's address, into parts of which each character is one byte (Latin-1). */
+export function splitAtAddress(json: string): string[] {
+  return Buffer.from(json).toString('latin1').split(ownPicture)
+}
+
+/** The bytes that {@link encodeJson} gives, as Latin-1, from what {@link splitAtAddress} gave. */
+export function joinWithAddress(parts: readonly string[], address: string): string {
+  return parts.join(Buffer.from(toPicture(address)).toString('latin1'))
+}
+
+function toPicture(address: string): string {
+  return `${member}${JSON.stringify(address).slice(1, -1)}${apiBase}/users/`
 }

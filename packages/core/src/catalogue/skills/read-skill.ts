@@ -8,7 +8,7 @@ import { type Caller, callerId, seesPublicOnly } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { toMirrored } from '../context/use-counts.ts'
-import type { EncodedJson } from '../../kernel/encoded-json.ts'
+import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { joinScans } from '../inspecting/metadata-scan.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import {
@@ -58,8 +58,11 @@ export async function showSkill(
   const answer = toSkillResponse(skill, document, await findForkedFrom(context, skill, caller))
   // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
   // change without a notification here.
-  if (isForAll && skill.forked_from === null && position === context.changes.position)
-    context.answers.put(cacheKey ?? name, skill.id, answer)
+  if (isForAll && skill.forked_from === null && position === context.changes.position) {
+    if (cacheKey === undefined) context.answers.put(name, skill.id, answer)
+    // The transport replaces the JSON of a response under its own key, and still needs it for the current call.
+    else context.answers.put(cacheKey, skill.id, new EncodedJson(answer.json, answer.etag))
+  }
   return answer
 }
 
