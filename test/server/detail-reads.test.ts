@@ -83,6 +83,21 @@ describe('GET /skills/<name>', () => {
     }
   })
 
+  it('returns a long cached response with the address that each caller uses', async () => {
+    const { node, api } = await startNode({ trustedProxies: ['127.0.0.1'] })
+    const files = Array.from({ length: 200 }, (_, n) => ({ path: `references/${n}-été.md`, content: `Page ${n}` }))
+    await api.publishSkill({ skillMd, version: '1.1.0', files })
+    for (const host of ['a.example', 'b.example', 'a.example', 'b.example']) {
+      const headers = { 'x-forwarded-host': host, 'x-forwarded-for': '1.2.3.4' }
+      const ask = async (query: string) =>
+        toAnswer(await fetch(`${node.url}/api/v1/skills/alice%2Fpdf${query}`, { headers }))
+      const cached = await ask('')
+      expect(cached).toEqual(await ask('?'))
+      expect(cached.body.length).toBeGreaterThan(16_384)
+      expect(cached.body).toContain(`//${host}/api/v1/users/alice/avatar`)
+    }
+  })
+
   it('is charged to the caller, and counts and logs each response', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
