@@ -1,20 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureChart, toChart } from './chart.ts'
 import { holds, show, toTarget, type Figure } from './figures.ts'
 
-/** What a run measured, and how: the table and the chart are made of it and of nothing else. */
+/** What a part of the benchmark measured, and how: the table and the chart are made of it and of nothing else. */
 export interface Measured {
+  /** The name of the part: `http`. */
+  readonly name: string
   readonly figures: readonly Figure[]
-  /** What could not be measured, and why. */
-  readonly skipped: readonly string[]
   readonly date: string
   /** The revision that was measured. */
   readonly commit: string
   readonly machine: string
-  readonly minutes: number
   readonly command: string
-  /** Requests a second of a bare `node:http` server before and after the run. */
+  /** Requests a second of a bare `node:http` server before and after the part. */
   readonly barePerSecond: readonly [before: number, after: number]
 }
 
@@ -135,22 +134,29 @@ export const shownParts: ReadonlySet<string> = new Set(rows.map(({ by }) => by))
 const begin = '<!-- begin of what `bench --write` writes -->'
 const end = '<!-- end of what `bench --write` writes -->'
 
-/** Writes a run into `figures.ndjson`, and from it `figures.md` and `figures.svg`. */
-export function writeDocs(measured: Measured, folder: string): void {
-  const { figures, ...run } = measured
-  writeFileSync(join(folder, 'figures.ndjson'), [run, ...figures].map((line) => `${JSON.stringify(line)}\n`).join(''))
-  writeFileSync(join(folder, 'figures.svg'), toChart(selectFigures(measured)))
+/** Writes parts into `figures.ndjson`, in place of what it had of them, and from it `figures.md` and `figures.svg`. */
+export function writeDocs(parts: readonly Measured[], folder: string): void {
+  const file = join(folder, 'figures.ndjson')
+  const stored = existsSync(file) ? readMeasured(file) : []
+  const all = [...shownParts].flatMap(
+    (name) => parts.find((part) => part.name === name) ?? stored.find((part) => part.name === name) ?? [],
+  )
+  const lines = all.flatMap(({ figures, ...part }) => [part, ...figures])
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  writeFileSync(join(folder, 'figures.svg'), toChart(selectFigures(all)))
   const page = join(folder, 'figures.md')
-  writeFileSync(page, replaceSection(readFileSync(page, 'utf8'), toSection(measured)))
+  writeFileSync(page, replaceSection(readFileSync(page, 'utf8'), toSection(all)))
 }
 
-/** What was measured, as a file keeps it: a line about the run, and a line a figure. */
-export function readMeasured(file: string): Measured {
-  const [run, ...figures] = readFileSync(file, 'utf8').trim().split('\n')
-  return {
-    ...(JSON.parse(run!) as Omit<Measured, 'figures'>),
-    figures: figures.map((line) => JSON.parse(line) as Figure),
+/** What was measured, as a file keeps it: a line about each part, and then a line for each of its figures. */
+export function readMeasured(file: string): Measured[] {
+  const measured: (Omit<Measured, 'figures'> & { figures: Figure[] })[] = []
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+    const read = JSON.parse(line) as Omit<Measured, 'figures'> | Figure
+    if ('commit' in read) measured.push({ ...read, figures: [] })
+    else measured.at(-1)!.figures.push(read)
   }
+  return measured
 }
 
 /** What `bench --write` wrote into a page. */
@@ -165,7 +171,8 @@ function replaceSection(page: string, section: string): string {
 }
 
 /** The figures that the page shows, in its order. */
-export function selectFigures({ figures }: Pick<Measured, 'figures'>): Figure[] {
+export function selectFigures(parts: readonly Pick<Measured, 'figures'>[]): Figure[] {
+  const figures = parts.flatMap((part) => part.figures)
   return rows.flatMap((row) => findFigures(figures, row))
 }
 
@@ -173,31 +180,32 @@ function findFigures(figures: readonly Figure[], { part, names }: Row): Figure[]
   return names.flatMap((name) => figures.find((figure) => figure.part.startsWith(part) && figure.name === name) ?? [])
 }
 
-/** How a run was made, its chart, its table, and the other targets that it missed. */
-export function toSection(measured: Measured): string {
-  const { figures, skipped, date, commit, machine, minutes, command, barePerSecond } = measured
-  const [before, after] = barePerSecond.map((value) => value.toLocaleString('en'))
-  const shown = selectFigures(measured)
+/** The chart, the table, the other targets that were missed, and how each part was measured. */
+export function toSection(parts: readonly Measured[]): string {
+  const figures = parts.flatMap((part) => part.figures)
+  const shown = selectFigures(parts)
   const { width, height } = measureChart(shown)
   const missed = figures.filter((figure) => holds(figure) === false && !shown.includes(figure))
   const others = missed.map(
     (figure) => `- ${figure.part}, ${figure.name}: ${toResult(figure)}, wanted ${toTarget(figure)}`,
   )
   return [
-    `Measured on ${date} at commit ${commit} by \`${command}\` in ${minutes} minutes:`,
-    `${machine}; a bare \`node:http\` server answered ${before} requests/s before, ${after} after.`,
-    '',
     `<img src="figures.svg" width="${width}" height="${height}" alt="Requests a second, compared with other programs">`,
     '',
     '| what | figure | wanted | |',
     '|---|---|---|---|',
     ...rows.map((row) => toLine(row, findFigures(figures, row))),
-    ...toList('Other targets that this run missed:', others),
-    ...toList(
-      'Not measured:',
-      skipped.map((reason) => `- ${reason}`),
-    ),
+    ...toList('Other targets that were missed:', others),
+    ...toList('How each part was measured:', parts.map(toOrigin)),
   ].join('\n')
+}
+
+function toOrigin({ name, date, commit, machine, command, barePerSecond }: Measured): string {
+  const [before, after] = barePerSecond.map((value) => value.toLocaleString('en'))
+  return (
+    `- ${name}: on ${date} at commit ${commit} by \`${command}\`; ${machine}; a bare \`node:http\` server answered ` +
+    `${before} requests/s before, ${after} after`
+  )
 }
 
 function toList(title: string, items: readonly string[]): string[] {

@@ -44,11 +44,11 @@ export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   const part = `Over HTTP, ${database}`
   const wanted: Targets = targets[database]
   const turns = isShort ? turnsShort : turnsLong
-  // The first process waits for the bundle of all.
+  // The first process waits for the bundle of all, and its index must not be filled while the other one starts.
   const cold = await startNode({ ...location, answerBytesMax: 0 })
+  await cold.vitals('warm')
   const [warm, startMs] = await startTimed(location)
   const { delayMaxMs } = await warm.vitals('warm')
-  await cold.vitals('warm')
   const skills = await readSkills(warm)
   const verdaccio = await tryVerdaccio(options.verdaccioFolder, skills)
   const details = skills.map(({ fullName }) => `/api/v1/skills/${encodeURIComponent(fullName)}`)

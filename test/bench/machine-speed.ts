@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startBare } from './children.ts'
 import { load, requireWrk, rotate } from './load.ts'
 
-/** The share of the processor that other programs may use while figures are measured, and how much slower it may become. */
+/** The share of the processor that other programs may use while figures are measured, and how much its speed may change. */
 export const othersMost = 0.1
-export const slowerMost = 0.3
+export const changeMost = 0.3
 const watchMs = 2_000
 const path = '/bare'
 const bytes = 2000
@@ -40,12 +40,12 @@ export function findOthers(share: number): string | undefined {
   )
 }
 
-/** Why figures of a run may not be written, from the bare server's speed before and after it; undefined if they may. */
-export function findSlowdown(before: number, after: number): string | undefined {
-  if (after >= before * (1 - slowerMost)) return undefined
+/** Why figures may not be written, from the bare server's speed before and after them; undefined if they may. */
+export function findChange(before: number, after: number): string | undefined {
+  if (Math.min(before, after) >= Math.max(before, after) * (1 - changeMost)) return undefined
   return (
-    `A bare node:http server answered ${before} requests/s before the run and ${after} after it: ` +
-    'other programs used the machine. Nothing is written. Run it on an idle machine.'
+    `A bare node:http server answered ${before} requests/s before and ${after} after: other programs used the machine. ` +
+    'These figures are not written. Run this part again on an idle machine.'
   )
 }
 

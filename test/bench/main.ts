@@ -7,9 +7,9 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Bench, type BenchOptions } from './bench.ts'
 import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
-import { shownParts, writeDocs } from './docs.ts'
+import { shownParts, writeDocs, type Measured } from './docs.ts'
 import { printFigures, type Figure } from './figures.ts'
-import { findOthers, findSlowdown, measureBare, measureOthers, othersMost, slowerMost } from './machine-speed.ts'
+import { changeMost, findChange, findOthers, measureBare, measureOthers, othersMost } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
 import { readRevision } from './revision.ts'
 import { enterRunFolder } from '../support/run-folder.ts'
@@ -40,14 +40,14 @@ const { values, positionals } = parseArgs({
 const usage = `pnpm bench [PART...] [options]
 
 Without PART, the parts marked * are measured, of which http on both databases and the others on SQLite, in half an hour on two
-quiet cores: these are on docs/figures.md. A part that is named is measured on both databases.
+quiet cores: these are on docs/figures.md. A part that is named is measured on both databases, unless\nit is written.
 
 ${parts.map(({ name, about }) => `  ${(shownParts.has(name) ? `${name} *` : name).padEnd(12)} ${about}`).join('\n')}
 
   --short           much less of everything: a few minutes
-  --write           without PART: write docs/figures.ndjson, and from it docs/figures.md and its chart. Measures nothing while other
-                    programs use more than ${othersMost * 100} % of the processor; writes nothing if a bare node:http server is
-                    ${slowerMost * 100} % slower at the end of the run than at its start
+  --write           write the parts marked * into docs/figures.ndjson, and from it docs/figures.md and its chart. Measures nothing
+                    while other programs use more than ${othersMost * 100} % of the processor; does not write a part if the speed of a
+                    bare node:http server after it differs by more than ${changeMost * 100} % from that before it
   --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson, tasks-open.ndjson) in place of those that are made up
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
@@ -75,55 +75,62 @@ keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
 mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
-const bareBefore = values.write ? await requireIdle() : undefined
+if (values.write) await requireIdle()
+/** Before docs/ is written. */
+const commit = readRevision()
 const startedMs = performance.now()
-const figures: Figure[] = []
 const skipped: string[] = []
-for (const part of chosen) await measure(part)
+for (const part of chosen) await (values.write ? measureAndWrite(part) : measure(part))
 const minutes = Math.round((performance.now() - startedMs) / 60_000)
 console.log(`\nThat took ${minutes} minutes.`)
-if (bareBefore !== undefined) await write(bareBefore)
-process.exit(isNamed && skipped.length > 0 ? 1 : 0)
+for (const reason of skipped) console.error(reason)
+process.exit((isNamed || values.write) && skipped.length > 0 ? 1 : 0)
 
-async function write(before: number): Promise<void> {
+/** Measures a part between two measurements of the machine, and writes it if the machine was as fast after it as before. */
+async function measureAndWrite(part: Part): Promise<void> {
+  const before = await measureBare()
+  const figures = await measure(part)
   const after = await measureBare()
-  const slowdown = findSlowdown(before, after)
-  if (slowdown !== undefined) refuse(slowdown, 1)
-  const run = {
+  const change = findChange(before, after)
+  if (change !== undefined) skipped.push(`${part.name}: ${change}`)
+  if (change !== undefined || figures === undefined) return
+  const measured: Measured = {
+    name: part.name,
     date: new Date().toISOString().slice(0, 10),
-    commit: readRevision(),
+    commit,
     machine: `${cpus().length} cores, Node ${process.version.slice(1)}`,
-    minutes,
     command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' '),
     barePerSecond: [before, after],
-  } as const
-  writeDocs({ ...run, figures, skipped }, docs)
+    figures,
+  }
+  writeDocs([measured], docs)
   console.log(`Written into ${docs}.`)
 }
 
-/** Ends the run at once if other programs are busy, before the minutes that measuring takes. The bare server's speed. */
-async function requireIdle(): Promise<number> {
+/** Ends the run at once if other programs are busy, before the minutes that measuring takes. */
+async function requireIdle(): Promise<void> {
   const refusal = findOthers(await measureOthers())
-  return refusal === undefined ? measureBare() : refuse(refusal, 1)
+  if (refusal !== undefined) refuse(refusal, 1)
 }
 
 /** Reports a part that fails; the others are measured all the same. */
-async function measure({ name, run }: Part): Promise<void> {
+async function measure({ name, run }: Part): Promise<readonly Figure[] | undefined> {
   const partMs = performance.now()
   console.log(`\n# ${name}`)
   const done = new AbortController()
   try {
     const measured = await Promise.race([run(bench), giveUp(done.signal)])
     printFigures(measured)
-    figures.push(...measured)
+    return measured
   } catch (error) {
     console.error(isNamed ? error : (error as Error).message)
     skipped.push(`${name}: ${stripVTControlCharacters((error as Error).message).split('\n')[0]}`)
   } finally {
     done.abort()
     endProcesses()
+    console.log(`(${name}: ${Math.round((performance.now() - partMs) / 1000)} s)`)
   }
-  console.log(`(${name}: ${Math.round((performance.now() - partMs) / 1000)} s)`)
+  return undefined
 }
 
 async function giveUp(signal: AbortSignal): Promise<never> {
@@ -136,7 +143,8 @@ function choose(): readonly Part[] {
   if (values.help) refuse(usage, 0)
   const unknown = positionals.filter((name) => !parts.some((part) => part.name === name))
   if (unknown.length > 0) refuse(`There is no part ${unknown.join(', ')}.\n\n${usage}`, 2)
-  if (isNamed && values.write) refuse('--write takes no PART: one run measures the whole page.', 2)
+  const hidden = positionals.filter((name) => !shownParts.has(name))
+  if (values.write && hidden.length > 0) refuse(`The page does not show ${hidden.join(', ')}.`, 2)
   return parts.filter(({ name }) => (isNamed ? positionals.includes(name) : shownParts.has(name)))
 }
 
@@ -157,8 +165,8 @@ function toOptions(): BenchOptions {
     ...(honest && { honest }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
-    postgres: isEither ? values.postgres === true : isNamed && !values.short,
-    isPage: !isEither && !isNamed && !values.short,
+    postgres: isEither ? values.postgres === true : isNamed && !values.short && !values.write,
+    isPage: !isEither && (!isNamed || values.write) && !values.short,
   }
 }
 

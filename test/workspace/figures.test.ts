@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { toChart } from '../bench/chart.ts'
-import { readMeasured, readSection, selectFigures, toSection, writeDocs } from '../bench/docs.ts'
+import { readMeasured, readSection, selectFigures, toSection, writeDocs, type Measured } from '../bench/docs.ts'
 import { holds, type Figure } from '../bench/figures.ts'
-import { findOthers, findSlowdown } from '../bench/machine-speed.ts'
+import { findChange, findOthers } from '../bench/machine-speed.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(root + path, 'utf8')
@@ -32,19 +32,18 @@ const figures: Figure[] = [
 ]
 const page =
   'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
-const measured = {
+const http: Measured = {
+  name: 'http',
   figures,
-  skipped: ['cluster: There is no PostgreSQL.'],
   date: '2026-11-30',
   commit: 'd753efe9',
   machine: '2 cores',
-  minutes: 18,
   command: 'bench --write',
   barePerSecond: [60_000, 58_000],
-} as const
+}
 
 test('the table and the chart of benchmarks state the same value of a figure', () => {
-  const section = toSection(measured)
+  const section = toSection([http])
   const chart = toChart(figures)
   for (const ratio of ['0.601', '20.8']) {
     for (const text of [section, chart]) expect(text).toContain(ratio)
@@ -57,42 +56,46 @@ test('the table and the chart of benchmarks state the same value of a figure', (
   )
   expect(section).toContain('| 318 versions/s; a\\|b | 2 × commit 98873b4a in the same hour | not compared |')
   expect(section).toContain(
-    'Measured on 2026-11-30 at commit d753efe9 by `bench --write` in 18 minutes:\n2 cores; a bare `node:http` server answered 60,000 requests/s before, 58,000 after.',
+    '- http: on 2026-11-30 at commit d753efe9 by `bench --write`; 2 cores; a bare `node:http` server answered 60,000 requests/s before, 58,000 after',
   )
 })
 
 test('a benchmark figure that misses a target is marked in the table and in the chart', () => {
   expect(figures.map(holds)).toEqual([false, true, true, undefined, undefined, false])
-  expect(toSection(measured)).toContain('| ≥ 0.55 × bare node:http, ≥ 25 × Verdaccio | **missed** |')
+  expect(toSection([http])).toContain('| ≥ 0.55 × bare node:http, ≥ 25 × Verdaccio | **missed** |')
   expect(toChart(figures).match(/class="missed"/g)).toHaveLength(1)
 })
 
-test('the page lists each missed target of a run, also of figures that its table does not show', () => {
-  expect(toSection(measured)).toContain(
-    `Other targets that this run missed:\n\n- ${part}, errors of a thousand clients: 3, wanted ≤ 2\n`,
+test('the page lists each missed target, also of figures that its table does not show', () => {
+  expect(toSection([http])).toContain(
+    `Other targets that were missed:\n\n- ${part}, errors of a thousand clients: 3, wanted ≤ 2\n`,
   )
 })
 
-test('a figure that could not be measured is listed with the reason; figures without a target may be omitted', () => {
-  expect(toSection(measured)).toContain('| first sync of a mirror, 400 skills |  | ≤ 4 s | not measured |')
-  expect(toSection(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
-  expect(toSection(measured)).not.toContain('requests of a thousand clients')
+test('a figure that was not measured has a row all the same; figures without a target may be omitted', () => {
+  expect(toSection([http])).toContain('| first sync of a mirror, 400 skills |  | ≤ 4 s | not measured |')
+  expect(toSection([http])).not.toContain('requests of a thousand clients')
 })
 
-test('figures are refused while other programs are busy, or if the machine became slower during a benchmark', () => {
+test('figures are refused while other programs are busy, or if the speed of the machine changed meanwhile', () => {
   expect(findOthers(0.1)).toBe(undefined)
   expect(findOthers(0.42)).toContain('Other programs use 42 % of the processor.')
-  expect(findSlowdown(60_000, 42_000)).toBe(undefined)
-  expect(findSlowdown(60_000, 41_000)).toContain('answered 60000 requests/s before the run and 41000 after it')
+  expect(findChange(60_000, 42_000)).toBe(undefined)
+  expect(findChange(42_000, 60_000)).toBe(undefined)
+  expect(findChange(60_000, 41_000)).toContain('answered 60000 requests/s before and 41000 after')
+  expect(findChange(41_000, 60_000)).toContain('answered 41000 requests/s before and 60000 after')
 })
 
-test('a benchmark run replaces its former text, and writes only between its marker lines', () => {
+test('a part of the benchmark replaces what was written of it, and writes only between the marker lines', () => {
   const folder = newFolder()
   writeFileSync(join(folder, 'figures.md'), page)
-  writeDocs(measured, folder)
-  writeDocs({ ...measured, figures: figures.slice(1), minutes: 3 }, folder)
+  const log: Measured = { ...http, name: 'log', figures: [{ part: 'Log', name: 'append', value: 1, unit: 'ms' }] }
+  const again: Measured = { ...http, commit: 'a78c956c', figures: figures.slice(1) }
+  writeDocs([http], folder)
+  writeDocs([log], folder)
+  writeDocs([again], folder)
   const stored = readMeasured(join(folder, 'figures.ndjson'))
-  expect(stored).toEqual({ ...measured, figures: figures.slice(1), minutes: 3 })
+  expect(stored).toEqual([again, log])
   const written = readFileSync(join(folder, 'figures.md'), 'utf8')
   expect(written).toMatch(/^before\n[^]*\nafter\n$/)
   expect(readSection(written)).toBe(toSection(stored))
