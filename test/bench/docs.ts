@@ -196,16 +196,16 @@ export function toSection(parts: readonly Measured[]): string {
     '|---|---|---|---|',
     ...rows.map((row) => toLine(row, findFigures(figures, row))),
     ...toList('Other targets that were missed:', others),
-    ...toList('How each part was measured:', parts.map(toOrigin)),
+    ...toList(
+      'How each part was measured, with the requests/s of a bare `node:http` server before and after it:',
+      parts.map(toOrigin),
+    ),
   ].join('\n')
 }
 
 function toOrigin({ name, date, commit, machine, command, barePerSecond }: Measured): string {
   const [before, after] = barePerSecond.map((value) => value.toLocaleString('en'))
-  return (
-    `- ${name}: on ${date} at commit ${commit} by \`${command}\`; ${machine}; a bare \`node:http\` server answered ` +
-    `${before} requests/s before, ${after} after`
-  )
+  return `- ${name}: on ${date} at commit ${commit} by \`${command}\`; ${machine}; ${before} and ${after}`
 }
 
 function toList(title: string, items: readonly string[]): string[] {

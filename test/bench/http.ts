@@ -44,7 +44,7 @@ export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   const part = `Over HTTP, ${database}`
   const wanted: Targets = targets[database]
   const turns = isShort ? turnsShort : turnsLong
-  // The first process waits for the bundle of all, and its index must not be filled while the other one starts.
+  // The first process waits for the bundle of all. Its index is filled before the start of the other one is timed.
   const cold = await startNode({ ...location, answerBytesMax: 0 })
   await cold.vitals('warm')
   const [warm, startMs] = await startTimed(location)

@@ -40,7 +40,8 @@ const { values, positionals } = parseArgs({
 const usage = `pnpm bench [PART...] [options]
 
 Without PART, the parts marked * are measured, of which http on both databases and the others on SQLite, in half an hour on two
-quiet cores: these are on docs/figures.md. A part that is named is measured on both databases, unless\nit is written.
+quiet cores: these are on docs/figures.md. A part that is named is measured on both databases, unless
+it is written.
 
 ${parts.map(({ name, about }) => `  ${(shownParts.has(name) ? `${name} *` : name).padEnd(12)} ${about}`).join('\n')}
 
@@ -76,8 +77,8 @@ mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
 if (values.write) await requireIdle()
-/** Before docs/ is written. */
-const commit = readRevision()
+/** Read before docs/ is written, which would make the revision a changed one. */
+const commit = values.write ? readRevision() : ''
 const startedMs = performance.now()
 const skipped: string[] = []
 for (const part of chosen) await (values.write ? measureAndWrite(part) : measure(part))
@@ -99,7 +100,7 @@ async function measureAndWrite(part: Part): Promise<void> {
     date: new Date().toISOString().slice(0, 10),
     commit,
     machine: `${cpus().length} cores, Node ${process.version.slice(1)}`,
-    command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' '),
+    command: ['npx --yes pnpm@12 bench', ...process.argv.slice(2)].join(' ').replace(values.corpus ?? 'DIR', 'DIR'),
     barePerSecond: [before, after],
     figures,
   }
@@ -144,6 +145,8 @@ function choose(): readonly Part[] {
   const unknown = positionals.filter((name) => !parts.some((part) => part.name === name))
   if (unknown.length > 0) refuse(`There is no part ${unknown.join(', ')}.\n\n${usage}`, 2)
   const hidden = positionals.filter((name) => !shownParts.has(name))
+  if (values.write && (values.short || values.sqlite || values.postgres))
+    refuse('--write takes none of --short, --sqlite and --postgres: the page shows whole parts.', 2)
   if (values.write && hidden.length > 0) refuse(`The page does not show ${hidden.join(', ')}.`, 2)
   return parts.filter(({ name }) => (isNamed ? positionals.includes(name) : shownParts.has(name)))
 }
