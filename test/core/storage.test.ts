@@ -5,10 +5,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { openRegistry as openCoreRegistry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite/sqlite.ts'
 import { doLast, undo } from '../../packages/core/src/storage/writer.ts'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
+import { stopElapsedTime } from '../support/elapsed-time.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { makeEmptyPlace, makePlace } from '../support/places.ts'
 import { openRegistry } from '../support/open-registry.ts'
@@ -129,6 +130,7 @@ describeDatabases('storage', (open, dialect) => {
   it('runs deferred work at the end of the transaction, in the order of the writes, but not for failed writes', async () => {
     const test = await open({ works: false })
     const { writer } = partsOf(test.registry).database
+    stopElapsedTime()
     const done: string[] = []
     const leave = (key: string, fails = false) =>
       writer.write(async (trx) => {
@@ -153,9 +155,7 @@ describeDatabases('storage', (open, dialect) => {
     const test = await open({ works: false })
     let commits = 0
     partsOf(test.registry).database.writer.onCommit(() => void commits++)
-    // A batch also ends after some time, which a slow machine would reach.
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
-    onTestFinished(() => clock.mockRestore())
+    stopElapsedTime()
     const putMany = (name: string) =>
       Array.from({ length: 100 }, (_, i) => put(test, `${name}-${i}`, { bulk: true, fails: i === 60 }))
     const alone = await Promise.allSettled(putMany('alone'))

@@ -1,6 +1,7 @@
 import type { UpstreamStatus } from '@skillstead/mirror'
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
+import { stopElapsedTime } from '../support/elapsed-time.ts'
 import { createClock, describeDatabases, startMs } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { openSpecRegistry } from '../support/spec-registry.ts'
@@ -178,9 +179,7 @@ describeDatabases('a mirror of a registry that has only the base API', (open) =>
     const estimates: number[] = []
     const onProgress = ({ secondsLeft }: { secondsLeft?: number }) => void estimates.push(secondsLeft ?? NaN)
     // How long a request takes is part of the estimate, and on a busy machine that is anything: here it is no time.
-    const nowMs = performance.now()
-    const stopped = vi.spyOn(performance, 'now').mockReturnValue(nowMs)
-    onTestFinished(() => void stopped.mockRestore())
+    stopElapsedTime()
     // Not one of them was refused, which would have had to be asked again.
     expect(await mirror.sync('far', { onProgress })).toMatchObject({ applied: 70, requests: 141 })
     expect((await test.api().searchSkills({})).total).toBe(70)
