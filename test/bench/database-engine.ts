@@ -24,8 +24,8 @@ export async function openDatabaseEngine(location: Location): Promise<Engine> {
         await database.writer.write(async (trx) => {
           await insertSkills(trx, batch)
           for (const document of batch) {
-            const text = toIndexText(document, document.content)
-            await putSkillText(trx, database.dialect, toNum(document), text, { isNew: true })
+            const makeText = () => toIndexText(document, document.content)
+            await putSkillText(trx, database.dialect, toNum(document), makeText, { isNew: true })
           }
         })
       }

@@ -1,5 +1,5 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
-import { hasOldTexts, partsOf, rebuildTexts } from '@skillstead/core/internal'
+import { hasOldTexts, importVersions, partsOf, rebuildTexts } from '@skillstead/core/internal'
 import { checkRegistry, repairRegistry } from '@skillstead/maintenance'
 import SqliteDatabase from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -13,6 +13,8 @@ import { putSkillText, removeSkillText } from '../../packages/core/src/storage/t
 
 const none = { name: '', owner: '', keywords: '', description: '', headings: '', summary: '', category: '', body: '' }
 const skills = ['first', 'second', 'third']
+/** A letter for a digit, since words with digits are split. */
+const toLetter = (digit: string) => 'ghijklmnop'[Number(digit)]!
 
 describeDatabases('search index entries of an earlier release', (_open, dialect) => {
   it('are replaced in the background, starting after the last entry that a previous process replaced', async () => {
@@ -52,7 +54,7 @@ describeDatabases('search index entries of an earlier release', (_open, dialect)
     }
     await partsOf(registry).database.writer.write(async (trx) => {
       for (const num of skills.keys()) {
-        await putSkillText(trx, dialect === 'SQLite' ? 'sqlite' : 'postgres', num + 1, none, { isNew: false })
+        await putSkillText(trx, dialect === 'SQLite' ? 'sqlite' : 'postgres', num + 1, () => none, { isNew: false })
       }
       await trx.insertInto('meta').values({ key: 'texts.indexed', value: after }).execute()
     })
@@ -88,6 +90,34 @@ describeDatabases('the words of new skills', (_open, dialect) => {
   )
 })
 
+describeDatabases('the words of versions that are imported together', (open) => {
+  it('are those of the newest version of each skill', async () => {
+    const { registry, api } = await open({ memorySkillsMax: 0, works: false })
+    const words = ['okapi', 'quagga', 'tapir']
+    const items = ['first', 'second'].flatMap((name) =>
+      words.map((word) => ({
+        owner: 'alice',
+        name,
+        skillMd: skillMd(name, { description: `About the ${word}.`, body: `# A ${word}\n` }),
+      })),
+    )
+    stopElapsedTime()
+    const outcomes = await importVersions(partsOf(registry), items, systemCaller)
+    expect(outcomes.filter(({ error }) => error)).toEqual([])
+    const totals = await Promise.all(words.map(async (q) => (await api().searchSkills({ q })).total))
+    expect(totals).toEqual([0, 0, 2])
+    expect(await findText(registry)).toMatchObject({ ok: true })
+  })
+
+  it('may be as many as a SKILL.md can have', async () => {
+    const { api, makeUser } = await open({ memorySkillsMax: 0, works: false })
+    const words = Array.from({ length: 40_000 }, (_, i) => `wörter${i.toString(16).replaceAll(/\d/g, toLetter)}`)
+    const body = words.map((word) => `## ${word}\n\n${word}\n`).join('\n')
+    await (await makeUser('alice')).api.publishSkill({ skillMd: skillMd('large', { body }) })
+    expect((await api().searchSkills({ q: words[7]! })).total).toBe(1)
+  })
+})
+
 async function findText(registry: Registry) {
   const findings = await checkRegistry(registry, { deep: true })
   return findings.find(({ name }) => name === 'text')!
@@ -106,7 +136,7 @@ it('the rebuild of a damaged SQLite text index succeeds even with a write that f
   file.unsafeMode(true)
   file.exec("update skill_text_data set block = x'ff00ff00ff' where id > 1")
   file.close()
-  const remove = () => database.writer.write((trx) => removeSkillText(trx, 1))
+  const remove = () => database.writer.write((trx) => removeSkillText(trx, 'sqlite', 1))
   await expect(remove()).rejects.toThrow('fts5')
   stopElapsedTime()
   await expect(Promise.all([remove(), rebuildTexts(database)])).resolves.toBeDefined()

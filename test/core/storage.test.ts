@@ -111,7 +111,7 @@ describeDatabases('storage', (open, dialect) => {
     const write = (key: string, isUndone = false) =>
       writer.write(async (trx) => {
         await trx.insertInto('meta').values({ key, value: '' }).execute()
-        await doLast(trx, () =>
+        await doLast(trx, key, () =>
           trx
             .insertInto('meta')
             .values({ key: `last ${key}`, value: '' })
@@ -134,7 +134,7 @@ describeDatabases('storage', (open, dialect) => {
     const done: string[] = []
     const leave = (key: string, fails = false) =>
       writer.write(async (trx) => {
-        await doLast(trx, async () => {
+        await doLast(trx, key, async () => {
           await trx.insertInto('meta').values({ key, value: '' }).execute()
           done.push(`last ${key}`)
         })
@@ -149,6 +149,22 @@ describeDatabases('storage', (open, dialect) => {
     const failed = await Promise.allSettled([put(test, 'd'), leave('a')])
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(await names(test)).not.toContain('d')
+  })
+
+  it('runs only the last deferred work of each key, without that of failed writes', async () => {
+    const test = await open({ works: false })
+    const { writer } = partsOf(test.registry).database
+    stopElapsedTime()
+    const done: string[] = []
+    const leave = (key: string, name: string, fails = false) =>
+      writer.write(async (trx) => {
+        await doLast(trx, key, async () => void done.push(name))
+        if (fails) throw new Error(`${name} fails.`)
+      })
+    await Promise.allSettled([leave('a', 'a1'), leave('b', 'b1'), leave('a', 'a2'), leave('a', 'a3', true)])
+    expect(done.toSorted()).toEqual(['a2', 'b1'])
+    await leave('a', 'a4')
+    expect(done).toHaveLength(3)
   })
 
   it('commits larger batches of bulk writes, unless other writes wait', async () => {

@@ -40,7 +40,9 @@ describeDatabases('the skills of each token', (_open, dialect) => {
     await database.writer.write(async (trx) => {
       for (let num = 1; num <= skills; num++) {
         const words = steps.filter((step) => num % step === 0).map((step) => `every${step}`)
-        await putSkillText(trx, database.dialect, num, { ...none, description: words.join(' ') }, { isNew: true })
+        await putSkillText(trx, database.dialect, num, () => ({ ...none, description: words.join(' ') }), {
+          isNew: true,
+        })
       }
     })
     return database

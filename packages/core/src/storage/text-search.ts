@@ -50,18 +50,43 @@ export function toStemTokens(hashes: Int32Array, toKind: (at: number) => keyof t
   return bytes.toString('latin1', start)
 }
 
-/** Writes the words of a skill into the database's full-text index, replacing the previous ones. */
-export async function putSkillText(
+/**
+ * Writes the words of a skill into the database's full-text index at the end of the transaction, replacing the previous
+ * ones. `makeText` is called then, and only for the last change of the skill: an import writes many versions together.
+ */
+export function putSkillText(
   trx: WriteTransaction,
   dialect: Dialect,
   num: number,
-  text: SkillText,
+  makeText: () => Promise<SkillText> | SkillText,
   { isNew }: { isNew: boolean },
 ): Promise<void> {
-  if (dialect === 'postgres') return putVector(trx, { num, ...text })
-  if (!isNew) await removeSkillText(trx, num)
-  // FTS5 writes a part of its index at the end of each savepoint in which it changed, and merges the parts later.
-  await doLast(trx, () => insertText(trx, { num, ...text }))
+  return changeText(trx, num, async () => {
+    const text = { num, ...(await makeText()) }
+    if (dialect === 'postgres') return putVector(trx, text)
+    if (!isNew) await deleteText(trx, num)
+    await insertText(trx, text)
+  })
+}
+
+/** Removes a skill from the full-text index at the end of the transaction. */
+export function removeSkillText(trx: WriteTransaction, dialect: Dialect, num: number): Promise<void> {
+  return changeText(trx, num, () => {
+    if (dialect === 'postgres') return sql`delete from skill_text where num = ${num}`.execute(trx)
+    return deleteText(trx, num)
+  })
+}
+
+/**
+ * Leaves a change of the index for the end of the transaction. FTS5 writes a part of its index at the end of each
+ * savepoint in which it changed, and merges the parts later.
+ */
+function changeText(trx: WriteTransaction, num: number, change: () => Promise<unknown>): Promise<void> {
+  return doLast(trx, `skill_text ${num}`, change)
+}
+
+async function deleteText(trx: WriteTransaction, num: number): Promise<void> {
+  await sql`delete from skill_text where rowid = ${num}`.execute(trx)
 }
 
 type NumberedText = SkillText & { readonly num: number }
@@ -102,16 +127,7 @@ function concat(first: unknown, second: unknown): RawBuilder<string> {
   return sql`cast(${first} as text) || ' ' || cast(${second} as text)`
 }
 
-/** Removes a skill from the full-text index. */
-export async function removeSkillText(trx: WriteTransaction, num: number, dialect: Dialect = 'sqlite'): Promise<void> {
-  if (dialect === 'sqlite') await doLast(trx, () => sql`delete from skill_text where rowid = ${num}`.execute(trx))
-  else await sql`delete from skill_text where num = ${num}`.execute(trx)
-}
-
-/**
- * Empties the full-text index, even if it is damaged. On SQLite, work that other writes left for the end of the
- * transaction then changes the new index.
- */
+/** Empties the full-text index, even if it is damaged. Changes left for the end of the transaction follow. */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   if (dialect === 'postgres') await sql`delete from skill_text`.execute(trx)
   else await recreateTexts(trx)

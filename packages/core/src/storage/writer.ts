@@ -62,20 +62,23 @@ interface WriteJob {
   outcome?: { value: unknown } | { error: unknown }
 }
 
-type LastWork = () => Promise<unknown>
+interface LastWork {
+  readonly key: string
+  work(): Promise<unknown>
+}
 
 /** The work that writes left for the end of their transaction, by transaction of a writer. */
 const lastWork = new WeakMap<WriteTransaction, LastWork[]>()
 
 /**
- * Runs `work` at the end of the transaction, after all writes and in the order of the calls, unless the calling write
- * is rolled back. Use it for work that costs as much for one write as for all writes of the transaction together. If
- * the work fails, all writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an
- * import, the work runs at once.
+ * Runs `work` at the end of the transaction, after all writes, unless the calling write is rolled back or a later write
+ * leaves other work with the same key. Use it for work whose result later writes of the transaction replace, or that
+ * costs as much for one write as for all of them together. If the work fails, all writes of the transaction fail. In a
+ * transaction that no {@link Writer} began, such as that of an import, the work runs at once.
  */
-export async function doLast(trx: WriteTransaction, work: LastWork): Promise<void> {
+export async function doLast(trx: WriteTransaction, key: string, work: LastWork['work']): Promise<void> {
   const left = lastWork.get(trx)
-  if (left) left.push(work)
+  if (left) left.push({ key, work })
   else await work()
 }
 
@@ -338,10 +341,11 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
 
 const aloneUndone = new Error('The write was undone.')
 
-/** Runs the work that the writes left for the end of the transaction. */
+/** Runs the work that the writes left for the end of the transaction, the last of each key. */
 async function doLastWork(trx: WriteTransaction): Promise<void> {
   let turnedMs = performance.now()
-  for (const work of lastWork.get(trx)!) {
+  const lastOfKeys = new Map(lastWork.get(trx)!.map(({ key, work }) => [key, work]))
+  for (const work of lastOfKeys.values()) {
     await work()
     if (performance.now() - turnedMs < batchMs) continue
     await setImmediate()

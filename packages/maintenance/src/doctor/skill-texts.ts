@@ -16,7 +16,7 @@ const pageRows = 500
 /** Fills the empty full-text index (FTS5 or `tsvector`) from the skills, in the transaction of an import. */
 export async function indexTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   for await (const texts of readTexts(trx)) {
-    for (const { num, text } of texts) await putSkillText(trx, dialect, num, text, { isNew: true })
+    for (const { num, text } of texts) await putSkillText(trx, dialect, num, () => text, { isNew: true })
   }
 }
 

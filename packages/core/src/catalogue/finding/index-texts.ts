@@ -91,7 +91,7 @@ async function indexTextBatch({ writer, dialect }: Database, limit: number): Pro
       const after = await findMeta(trx, textsMetaKey)
       if (after === undefined) return false
       const texts = await readTextsAfter(trx, Number(after), limit)
-      for (const { num, text } of texts) await putSkillText(trx, dialect, num, text, { isNew: false })
+      for (const { num, text } of texts) await putSkillText(trx, dialect, num, () => text, { isNew: false })
       if (texts.length > 0) await putMeta(trx, textsMetaKey, String(texts.at(-1)!.num))
       else await removeMeta(trx, textsMetaKey)
       return texts.length > 0

@@ -251,16 +251,14 @@ export async function storeComputed(
 /** Updates the full-text index if a column changed that the index contains. */
 async function indexSkillText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange) {
   const { dialect } = context.database
-  if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
+  if (skill.state === 'withdrawn') return removeSkillText(trx, dialect, skill.num)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
-  const terms = latest && (latest.terms ?? (await findTerms(trx, latest.row.id)))
-  const document = {
-    ...skill,
-    displayName: skill.display_name,
-    keywords: parseJson(skill.keywords),
-    headings: parseJson(skill.headings),
+  const makeText = async () => {
+    const terms = latest && (latest.terms ?? (await findTerms(trx, latest.row.id)))
+    const [keywords, headings] = [parseJson(skill.keywords), parseJson(skill.headings)]
+    return toIndexText({ ...skill, displayName: skill.display_name, keywords, headings }, terms)
   }
-  await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
+  await putSkillText(trx, dialect, skill.num, makeText, { isNew: !before })
 }
 
 async function storeRequired(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
