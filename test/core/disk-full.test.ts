@@ -248,6 +248,7 @@ describe('a failing database', () => {
     ['SQLITE_IOERR_READ', /Try again shortly/, 2],
     ['SQLITE_READONLY_DBMOVED', /cannot be written/, 30],
     ['EACCES', /cannot be written/, 30],
+    ['42501', /grant that user the rights/, 30],
     ['53300', /Try again shortly/, 2],
     ['40P01', /Try again shortly/, 2],
     ['57014', /Try again shortly/, 2],

@@ -21,6 +21,11 @@ const troubles: readonly Trouble[] = [
     retryAfterSeconds: 30,
   },
   {
+    codes: /^42501/,
+    detail: "The database refuses this registry's own user. Its operator must grant that user the rights.",
+    retryAfterSeconds: 30,
+  },
+  {
     codes: /^(SQLITE_(CORRUPT|NOTADB)|XX00[12])/,
     detail: 'The storage of this registry is damaged. Its operator must repair it.',
     retryAfterSeconds: 60,
