@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     names: ['event loop blocked alongside a search, at most'],
   },
   { title: 'memory of a node with % skills', ...searches, names: ['resident memory'] },
-  { title: 'memory of a node with 5,000 skills', ...sqlite, names: ['resident memory after the reads'] },
+  { title: 'memory of a node after these reads', ...sqlite, names: ['resident memory after the reads'] },
   { title: 'start to first answer', ...sqlite, names: ['start to first answer'] },
   { title: 'PostgreSQL: start to first answer', ...postgres, names: ['start to first answer'], wanted: '≤ 700 ms' },
   {
@@ -134,13 +134,11 @@ export const shownParts: ReadonlySet<string> = new Set(rows.map(({ by }) => by))
 const begin = '<!-- begin of what `bench --write` writes -->'
 const end = '<!-- end of what `bench --write` writes -->'
 
-/** Writes parts into `figures.ndjson`, in place of what it had of them, and from it `figures.md` and `figures.svg`. */
-export function writeDocs(parts: readonly Measured[], folder: string): void {
+/** Writes a part into `figures.ndjson`, in place of what it had of it, and from it `figures.md` and `figures.svg`. */
+export function writeDocs(measured: Measured, folder: string): void {
   const file = join(folder, 'figures.ndjson')
   const stored = existsSync(file) ? readMeasured(file) : []
-  const all = [...shownParts].flatMap(
-    (name) => parts.find((part) => part.name === name) ?? stored.find((part) => part.name === name) ?? [],
-  )
+  const all = [...shownParts].flatMap((name) => [measured, ...stored].find((part) => part.name === name) ?? [])
   const lines = all.flatMap(({ figures, ...part }) => [part, ...figures])
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   writeFileSync(join(folder, 'figures.svg'), toChart(selectFigures(all)))

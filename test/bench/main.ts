@@ -104,7 +104,7 @@ async function measureAndWrite(part: Part): Promise<void> {
     barePerSecond: [before, after],
     figures,
   }
-  writeDocs([measured], docs)
+  writeDocs(measured, docs)
   console.log(`Written into ${docs}.`)
 }
 

@@ -89,9 +89,9 @@ test('a part of the benchmark replaces what was written of it, and writes only b
   writeFileSync(join(folder, 'figures.md'), page)
   const log: Measured = { ...http, name: 'log', figures: [{ part: 'Log', name: 'append', value: 1, unit: 'ms' }] }
   const again: Measured = { ...http, commit: 'a78c956c', figures: figures.slice(1) }
-  writeDocs([http], folder)
-  writeDocs([log], folder)
-  writeDocs([again], folder)
+  writeDocs(http, folder)
+  writeDocs(log, folder)
+  writeDocs(again, folder)
   const stored = readMeasured(join(folder, 'figures.ndjson'))
   expect(stored).toEqual([again, log])
   const written = readFileSync(join(folder, 'figures.md'), 'utf8')
