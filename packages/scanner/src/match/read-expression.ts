@@ -149,9 +149,10 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
       return toCharacters([element])
     case 'CharacterClass': {
       const parts: readonly AST.CharacterClassElement[] = element.elements
-      return !element.negate && parts.every((each) => each.type === 'Character') ? toCharacters(parts) : anyCharacter
+      return !element.negate && parts.every(isCharacterOrSpace) ? toCharacters(parts) : anyCharacter
     }
     case 'CharacterSet':
+      return isCharacterOrSpace(element) ? toCharacters([element]) : anyCharacter
     case 'ExpressionCharacterClass':
       return anyCharacter
     case 'Assertion':
@@ -167,8 +168,16 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
   }
 }
 
-function toCharacters(characters: readonly AST.Character[]): Part {
-  const texts = new Set(characters.map(({ value }) => String.fromCharCode(value).toLowerCase()))
+/** White space is a space in all texts of needs, because folded texts have spaces and line ends alone. */
+type CharacterOrSpace = AST.Character | AST.EscapeCharacterSet
+
+function isCharacterOrSpace(element: AST.CharacterClassElement | AST.CharacterSet): element is CharacterOrSpace {
+  return element.type === 'Character' || (element.type === 'CharacterSet' && element.raw === String.raw`\s`)
+}
+
+function toCharacters(characters: readonly CharacterOrSpace[]): Part {
+  const toText = (each: CharacterOrSpace) => ('value' in each ? String.fromCharCode(each.value).toLowerCase() : ' ')
+  const texts = new Set(characters.map((each) => toText(each).replace(/\s/, ' ')))
   return texts.size > alternativeTextsMax ? anyCharacter : { ...anyCharacter, texts: [...texts] }
 }
 

@@ -3,7 +3,7 @@ import type { Match } from '../text/spans.ts'
 import { toMatcher, type Matcher } from './matcher.ts'
 import type { Need } from './read-expression.ts'
 import type { Pattern } from './rule.ts'
-import { TextFinder } from './text-finder.ts'
+import { clear, TextFinder } from './text-finder.ts'
 import { listTraits, lookCharactersMax, type PatternTraits } from './traits.ts'
 
 /** The searchable part of a rule or a fact. */
@@ -32,12 +32,13 @@ interface Window {
 
 interface Sought {
   readonly probe: number
-  /** The patterns are read on first use, because a text needs few of them. */
-  readonly getPattern: () => Pattern
   readonly traits: PatternTraits
   /** For each need, the number that identifies its set of texts. */
   readonly sets: readonly number[]
-  matcher: Matcher | undefined
+  /** The patterns are read on first use, because a text needs few of them. */
+  readonly getPattern: () => Pattern
+  matcher?: Matcher
+  isRaw?: boolean
 }
 
 /**
@@ -57,7 +58,6 @@ export class Search {
         getPattern: () => of.patterns[index]!,
         traits: own,
         sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
-        matcher: undefined,
       })),
     )
     this.#sets.prepare()
@@ -74,14 +74,14 @@ export class Search {
       const hits: Hit[] = []
       for (const sought of this.#sought) {
         if (!this.#sets.haveAll(sought.sets) || !isWanted(sought.probe)) continue
+        let tried = triedOf.get(sought) ?? 0
         for (const window of this.#findWindows(sought, folded.size)) {
-          const before = triedOf.get(sought) ?? 0
-          if (before >= triedCharactersMax) break
-          const tried = before + window.end - window.start + sought.traits.ahead
-          triedOf.set(sought, tried)
+          if (tried >= triedCharactersMax) break
+          tried += window.end - window.start + sought.traits.ahead
           if (tried >= triedCharactersMax) onCut(sought.probe)
           else tryPattern(sought, text, folded, window, hits)
         }
+        triedOf.set(sought, tried)
       }
       yield hits.toSorted((a, b) => a.start - b.start)
     }
@@ -131,8 +131,8 @@ class TextSets {
 
   /** Searches a piece, and forgets what was found in the previous piece. */
   find({ codes, size }: Folded): void {
-    for (const set of this.#touched) this.#members[set]!.length = 0
-    this.#touched.length = 0
+    for (const set of this.#touched) clear(this.#members[set]!)
+    clear(this.#touched)
     this.#finder.find(codes, size)
     for (const text of this.#finder.found)
       for (const set of this.#setsOfFound[text]!) if (this.#members[set]!.push(text) === 1) this.#touched.push(set)
@@ -179,9 +179,13 @@ function intersectWindows(some: readonly Window[], others: readonly Window[]): W
 
 function tryPattern(sought: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
   const { probe, traits } = sought
-  const pattern = sought.getPattern()
-  const matcher = (sought.matcher ??= toMatcher(pattern))
-  if ('match' in pattern && pattern.view === 'raw') return tryRaw(sought, matcher, text, folded, window, hits)
+  if (!sought.matcher) {
+    const pattern = sought.getPattern()
+    sought.isRaw = 'match' in pattern && pattern.view === 'raw'
+    sought.matcher = toMatcher(pattern)
+  }
+  const { matcher } = sought
+  if (sought.isRaw) return tryRaw(sought, matcher, text, folded, window, hits)
   const at = Math.max(0, window.start - lookCharactersMax)
   const part = folded.text.slice(at, window.end + traits.ahead)
   matcher(part, window.start - at, (start, end) => {
