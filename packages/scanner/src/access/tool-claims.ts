@@ -27,12 +27,16 @@ const searchedMax = 64 * 1024
  */
 export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
   const skill = files.find(({ path }) => path === 'SKILL.md')
-  const tools = skill ? readFrontmatterHead(skill.document.text, /^allowed[-_]tools:/m).tools : []
-  if (!skill || tools.length === 0) return
+  // Parsing the frontmatter takes longer than everything else here, so all else is examined first.
+  if (!skill?.document.text.includes('\nallowed')) return
   const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
+  const mayRunAny = files.some(mayRun)
+  if (!shell && mayRunAny) return
+  const { tools } = readFrontmatterHead(skill.document.text, /^allowed[-_]tools:/m)
+  if (tools.length === 0) return
   if (shell && tools.every((tool) => tamePattern.test(tool)))
     yield { file: skill, rule: 'tools-undeclared' satisfies EngineRuleId, offset: shell.offset } as const
-  if (tools.some((tool) => anyCommandPattern.test(tool)) && !files.some(mayRun))
+  if (tools.some((tool) => anyCommandPattern.test(tool)) && !mayRunAny)
     yield { file: skill, rule: 'tools-unused' satisfies EngineRuleId, offset: 0 } as const
 }
 
