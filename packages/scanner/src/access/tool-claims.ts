@@ -1,14 +1,7 @@
 import { findCode } from '../code/parts.ts'
-import type { Document } from '../text/document.ts'
 import type { EngineRuleId } from '../rules/engine-rules.ts'
-import type { FileRole } from '../files/role.ts'
+import type { Subject } from '../report/scan-findings.ts'
 import { readFrontmatterHead } from './frontmatter.ts'
-
-interface ClaimFile {
-  readonly path: string
-  readonly role: FileRole
-  readonly document: Document
-}
 
 /** Matches agent tools that start no program. */
 const tamePattern =
@@ -25,7 +18,7 @@ const searchedMax = 64 * 1024
  * Compares `allowed-tools` of a SKILL.md with its text: a request for any command in a skill that runs none, and
  * commands in a skill whose tools cannot run them.
  */
-export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
+export function* findToolClaims(files: readonly Subject[]) {
   const skill = files.find(({ path }) => path === 'SKILL.md')
   // Parsing the frontmatter takes longer than everything else here, so all else is examined first.
   if (!skill?.document.text.includes('\nallowed')) return
@@ -41,7 +34,7 @@ export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
 }
 
 /** Whether a file is a program, or a text that may have commands. */
-function mayRun({ path, role, document }: ClaimFile): boolean {
+function mayRun({ path, role, document }: Subject): boolean {
   if (role === 'script') return true
   const body = document.text.replace(/^---\n[^]*?\n---\n/, '')
   return commandWords.test(body.slice(0, searchedMax)) || !findCode(path, document).next().done

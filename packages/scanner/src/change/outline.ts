@@ -53,7 +53,8 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   let left = bytesMax
   for (const { path, bytes } of files) {
     if (!isText(bytes)) {
-      if (!isPicture(bytes)) binaries.push({ path, digest: toContentHash(bytes) })
+      const kind = findForm(bytes)?.kind
+      if (kind !== 'image' && kind !== 'font') binaries.push({ path, digest: toContentHash(bytes) })
     } else if (isMarkdown(path)) {
       if (bytes.length <= Math.min(left, fileBytesMax)) {
         left -= bytes.length
@@ -130,9 +131,4 @@ function toRest(name: string, rest: readonly unknown[]): string {
 
 function toContentHash(content: string | Uint8Array): string {
   return hashOnce('sha256', content, 'base64url').slice(0, hashCharacters)
-}
-
-function isPicture(bytes: Uint8Array): boolean {
-  const kind = findForm(bytes)?.kind
-  return kind === 'image' || kind === 'font'
 }

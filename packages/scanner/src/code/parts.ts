@@ -41,17 +41,15 @@ export function* findCode(path: string, document: Document): Generator<CodePart>
 
 /** The language of a file, by its ending or the first line of its text. */
 export function findLanguage(path: string, text: string): CodeLanguage | undefined {
-  return endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? readShebang(text)
+  const ending = endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase())
+  if (ending || !text.startsWith('#!')) return ending
+  const groups = shebangPattern.exec(text)?.groups
+  return languages.find((language) => groups?.[language] !== undefined)
 }
 
 /** The language that a name after the mark of a fence means. */
 export function toLanguage(name: string): CodeLanguage | undefined {
   return fences.get(name.toLowerCase())
-}
-
-function readShebang(text: string): CodeLanguage | undefined {
-  const { groups } = text.startsWith('#!') ? (shebangPattern.exec(text) ?? {}) : {}
-  return languages.find((language) => groups?.[language] !== undefined)
 }
 
 function* findFenced(document: Document): Generator<CodePart> {

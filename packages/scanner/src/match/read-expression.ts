@@ -155,8 +155,11 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
       return isCharacterOrSpace(element) ? toCharacters([element]) : anyCharacter
     case 'ExpressionCharacterClass':
       return anyCharacter
-    case 'Assertion':
-      return 'alternatives' in element ? readLookaround(element) : nothing
+    case 'Assertion': {
+      if (!('alternatives' in element)) return nothing
+      const { ways, ahead, charactersMax } = readAlternatives(element.alternatives)
+      return { ...nothing, ways, ahead: element.kind === 'lookahead' ? charactersMax + ahead : 0 }
+    }
     case 'Group':
     case 'CapturingGroup':
       return readAlternatives(element.alternatives)
@@ -179,11 +182,6 @@ function toCharacters(characters: readonly CharacterOrSpace[]): Part {
   const toText = (each: CharacterOrSpace) => ('value' in each ? String.fromCharCode(each.value).toLowerCase() : ' ')
   const texts = new Set(characters.map((each) => toText(each).replace(/\s/, ' ')))
   return texts.size > alternativeTextsMax ? anyCharacter : { ...anyCharacter, texts: [...texts] }
-}
-
-function readLookaround({ kind, alternatives }: AST.LookaroundAssertion): Part {
-  const { ways, ahead, charactersMax } = readAlternatives(alternatives)
-  return { ...nothing, ways, ahead: kind === 'lookahead' ? charactersMax + ahead : 0 }
 }
 
 function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element | undefined): Part {

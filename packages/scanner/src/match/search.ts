@@ -30,11 +30,17 @@ interface Window {
   end: number
 }
 
+/** A set of texts, with the numbers of those that the search of the current piece found. */
+interface TextSet {
+  readonly texts: readonly string[]
+  readonly found: number[]
+}
+
 interface Sought {
   readonly probe: number
   readonly traits: PatternTraits
-  /** For each need, the number that identifies its set of texts. */
-  readonly sets: readonly number[]
+  /** The texts of each need; equal needs share a set. */
+  readonly sets: readonly TextSet[]
   /** The patterns are read on first use, because a text needs few of them. */
   readonly getPattern: () => Pattern
   matcher?: Matcher
@@ -48,19 +54,33 @@ interface Sought {
  */
 export class Search {
   readonly #sought: readonly Sought[]
-  readonly #sets = new TextSets()
+  readonly #finder: TextFinder
+  readonly #texts: readonly string[]
+  /** The sets that contain each text. */
+  readonly #setsOf: readonly (readonly TextSet[])[]
 
   /** `traits` are the traits of the patterns of each probe. */
   constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
+    const sets = new Map<string, TextSet>()
+    const getSet = ({ texts }: Need): TextSet => {
+      const key = texts.join('\n')
+      const set = sets.get(key) ?? { texts, found: [] }
+      sets.set(key, set)
+      return set
+    }
     this.#sought = probes.flatMap((of, probe) =>
       traits[probe]!.map((own, index) => ({
         probe,
-        getPattern: () => of.patterns[index]!,
         traits: own,
-        sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
+        sets: own.needs.map(getSet),
+        getPattern: () => of.patterns[index]!,
       })),
     )
-    this.#sets.prepare()
+    const pairs = [...sets.values()].flatMap((set) => [...new Set(set.texts)].map((text) => ({ text, set })))
+    const setsOf = Map.groupBy(pairs, ({ text }) => text)
+    this.#texts = [...setsOf.keys()]
+    this.#setsOf = Array.from(setsOf.values(), (each) => each.map(({ set }) => set))
+    this.#finder = new TextFinder(this.#texts)
   }
 
   /**
@@ -70,10 +90,10 @@ export class Search {
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
     const triedOf = new Map<Sought, number>()
     for (const folded of foldText(text)) {
-      this.#sets.find(folded)
+      this.#findTexts(folded)
       const hits: Hit[] = []
       for (const sought of this.#sought) {
-        if (!this.#sets.haveAll(sought.sets) || !isWanted(sought.probe)) continue
+        if (sought.sets.some(({ found }) => found.length === 0) || !isWanted(sought.probe)) continue
         let tried = triedOf.get(sought) ?? 0
         for (const window of this.#findWindows(sought, folded.size)) {
           if (tried >= triedCharactersMax) break
@@ -87,71 +107,28 @@ export class Search {
     }
   }
 
+  /** Finds the texts of all sets in a piece, and forgets those of the previous piece. */
+  #findTexts({ codes, size }: Folded): void {
+    for (const text of this.#finder.found) for (const { found } of this.#setsOf[text]!) clear(found)
+    this.#finder.find(codes, size)
+    for (const text of this.#finder.found) for (const { found } of this.#setsOf[text]!) found.push(text)
+  }
+
   /** The disjoint ranges of a piece in which a pattern may match, in ascending order. */
   #findWindows({ traits, sets }: Sought, size: number): readonly Window[] {
-    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersectWindows)
-  }
-}
-
-/** Sets of texts, and the places of these texts in the last searched piece of a text. */
-class TextSets {
-  readonly #numbers = new Map<string, number>()
-  /** The sets that contain each text. */
-  readonly #setsOf = new Map<string, number[]>()
-  #finder = new TextFinder([])
-  #setsOfFound: readonly (readonly number[])[] = []
-  #lengths: readonly number[] = []
-  /** For each set, its texts that the finder found. */
-  #members: readonly number[][] = []
-  /** The sets with members. Clearing all sets takes longer than searching a short text. */
-  readonly #touched: number[] = []
-
-  /** Returns the number of a set, which equal sets share. */
-  add(texts: readonly string[]): number {
-    const key = texts.join('\n')
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
-    const number = this.#numbers.size
-    this.#numbers.set(key, number)
-    for (const text of new Set(texts)) {
-      const others = this.#setsOf.get(text)
-      if (others) others.push(number)
-      else this.#setsOf.set(text, [number])
-    }
-    return number
-  }
-
-  /** Call after all sets were added. */
-  prepare(): void {
-    this.#finder = new TextFinder([...this.#setsOf.keys()])
-    this.#setsOfFound = [...this.#setsOf.values()]
-    this.#lengths = Array.from(this.#setsOf.keys(), ({ length }) => length)
-    this.#members = Array.from(this.#numbers, () => [])
-  }
-
-  /** Searches a piece, and forgets what was found in the previous piece. */
-  find({ codes, size }: Folded): void {
-    for (const set of this.#touched) clear(this.#members[set]!)
-    clear(this.#touched)
-    this.#finder.find(codes, size)
-    for (const text of this.#finder.found)
-      for (const set of this.#setsOfFound[text]!) if (this.#members[set]!.push(text) === 1) this.#touched.push(set)
-  }
-
-  haveAll(sets: readonly number[]): boolean {
-    return sets.every((set) => this.#members[set]!.length > 0)
+    return traits.needs.map((need, index) => this.#listAround(sets[index]!, need, size)).reduce(intersectWindows)
   }
 
   /** The ranges around the texts of a set in which a match may lie, disjoint and in ascending order. */
-  listAround(set: number, { before, after }: Need, size: number): Window[] {
+  #listAround({ found }: TextSet, { before, after }: Need, size: number): Window[] {
     const windows: Window[] = []
-    for (const text of this.#members[set]!) {
-      const length = this.#lengths[text]!
+    for (const text of found) {
+      const { length } = this.#texts[text]!
       for (const at of this.#finder.startsOf[text]!) {
         addWindow(windows, Math.max(0, at + length - before), Math.min(size, at + after))
       }
     }
-    if (this.#members[set]!.length === 1) return windows
+    if (found.length === 1) return windows
     const disjoint: Window[] = []
     for (const { start, end } of windows.toSorted((a, b) => a.start - b.start)) addWindow(disjoint, start, end)
     return disjoint

@@ -21,7 +21,7 @@ export class TextFinder {
   readonly found: number[] = []
   readonly startsOf: readonly number[][]
   readonly #texts: readonly string[]
-  /** The number of units of each text that agree wherever their classes do. */
+  /** The number of units of each text that agree wherever their classes do: each has a class of its own. */
   readonly #agreed: readonly number[]
   /** The next state for each state and class. */
   readonly #next: Uint16Array
@@ -37,7 +37,7 @@ export class TextFinder {
     const statesUsedMax = texts.reduce((sum, { length }) => sum + Math.min(length, beginningUnits), 1)
     if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for. Use fewer.')
     this.#texts = texts
-    this.#agreed = texts.map(countAgreed)
+    this.#agreed = texts.map((text) => (/^[a-z ]*$/.test(text.slice(0, beginningUnits)) ? beginningUnits : 0))
     this.startsOf = texts.map(() => [])
     this.#next = new Uint16Array(statesUsedMax * classCount)
     const states = this.#addTexts()
@@ -115,12 +115,6 @@ function checkText(text: string): void {
   const isLong = text.length >= bytesMin || Buffer.byteLength(text) >= bytesMin
   if (isLong && text === text.toLowerCase()) return
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
-}
-
-/** The number of characters at the beginning of a text that need no comparison, because each has a class of its own. */
-function countAgreed(text: string): number {
-  const beginning = text.slice(0, beginningUnits)
-  return /^[a-z ]*$/.test(beginning) ? beginning.length : 0
 }
 
 function isAt(text: string, codes: Uint16Array, start: number, from: number): boolean {

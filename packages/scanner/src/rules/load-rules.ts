@@ -1,6 +1,6 @@
 import { regexWith } from '../text/regex.ts'
 import type { CodeFactKind } from '../code/reading.ts'
-import type { Flow, Pattern } from '../match/rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
 import { namesKeyForStranger } from './issuers.ts'
 import { imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
@@ -46,7 +46,10 @@ export interface LoadedRules {
  */
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
-  const compile: Compile = (source, flags) => composePattern(source, parts, flags)
+  const compile: Compile = (source, flags = '') => {
+    const text = insertParts(source, parts, [])
+    return regexWith(flags)(Object.assign([text], { raw: [text] }))
+  }
   const data = documents.flatMap(({ rules = [] }) => rules.map((rule) => ({ references: [], ...rule })))
   return {
     heads: data,
@@ -98,27 +101,18 @@ function toPattern(data: PatternData, compile: Compile): Pattern {
     if (!anchors && !view && !check) return match
     return { anchors: anchors ?? [], match, ...(view && { view }), ...(check && { isMeant: checks[check] }) }
   }
-  const match = toFlow(data, compile)
+  const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
+  const match = { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
   return anchors ? { anchors, match } : match
 }
 
 const lineStop = String.raw`\n|\uE000`
 const defaultWithinMax = 200
 
-function toFlow(data: Extract<PatternData, { first: Part }>, compile: Compile): Flow {
-  const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
-  return { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
-}
-
 /** A gap after a space, which YAML inserts where it joins lines. */
 const spaceBeforeGap = / (?=\{\d+-\d+ in (?:line|sentence)\})/g
 /** An escape, a class or a named part, also in the older notation `${name}`. */
 const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g
-
-function composePattern(source: Part, parts: Parts, flags = ''): RegExp {
-  const text = insertParts(source, parts, [])
-  return regexWith(flags)(Object.assign([text], { raw: [text] }))
-}
 
 function insertParts(source: Part, parts: Parts, within: readonly string[]): string {
   const text = [source]

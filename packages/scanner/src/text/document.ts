@@ -120,7 +120,8 @@ function outlineDocument(document: Document): Outline {
   let fenceMark = ''
   for (let line = 1; line <= document.lineCount; line++) {
     // Fast path: most lines begin with a letter, and are neither a heading nor a fence.
-    if (mayMark(document, line)) {
+    markPattern.lastIndex = document.lineStart(line)
+    if (markPattern.test(document.text)) {
       const text = document.line(line, 240)
       const mark = fencePattern.exec(text)?.groups!.mark
       const found = fence === 0 && !mark ? (headingPattern.exec(text) ?? boldPattern.exec(text)) : undefined
@@ -139,11 +140,6 @@ function outlineDocument(document: Document): Outline {
 }
 
 const markPattern = /[ \t]*[#`~*_\-+>]/y
-
-function mayMark(document: Document, line: number): boolean {
-  markPattern.lastIndex = document.lineStart(line)
-  return markPattern.test(document.text)
-}
 
 const unseenPattern = regexWith('gim')`<!--|<[a-z]{1,10}\s[^<>]{0,80}(display\s?:\s?none|
   visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(white|#fff\b|#ffffff\b|transparent))

@@ -95,17 +95,15 @@ function decodeRun(run: string): { text: string; form: string } | undefined {
 
 function decodeEncodedRun(encoding: 'base64' | 'hex', run: string): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
-  if (isDeflated(taste)) return inflateText(Buffer.from(run, encoding))
+  const [first, second = 0] = taste
+  const isDeflated = first === 0x78 ? [0x01, 0x5e, 0x9c, 0xda].includes(second) : first === 0x1f && second === 0x8b
+  if (isDeflated) return inflateText(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
   const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
   // The last character of the sample may be cut in half.
   if (!isReadableText(decode(taste).slice(0, -1))) return undefined
   const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
   return isReadableText(text) ? text : undefined
-}
-
-function isDeflated([first, second]: Uint8Array): boolean {
-  return (first === 0x1f && second === 0x8b) || (first === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(second!))
 }
 
 function inflateText(bytes: Buffer): string | undefined {
