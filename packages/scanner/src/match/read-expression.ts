@@ -95,7 +95,10 @@ function readAlternatives(alternatives: readonly AST.Alternative[]): Part {
 /** Alternatives that begin differently exclude each other: counts the largest number that one text can match. */
 function toWaysOfAny(parts: readonly Part[], starts: readonly string[]): number {
   const toWays = (start: string) =>
-    parts.reduce((sum, { ways }, index) => (areCompatible(start, starts[index]!) ? sum + ways : sum), 0)
+    parts.reduce((sum, { ways }, index) => {
+      const other = starts[index]!
+      return start.startsWith(other) || other.startsWith(start) ? sum + ways : sum
+    }, 0)
   return Math.max(...starts.map(toWays))
 }
 
@@ -105,10 +108,6 @@ function toLiteralStart({ elements }: AST.Alternative): string {
   const end = consuming.findIndex(({ type }) => type !== 'Character')
   const characters = consuming.slice(0, end === -1 ? consuming.length : end).filter((each) => each.type === 'Character')
   return characters.map(({ value }) => String.fromCodePoint(value).toUpperCase()).join('')
-}
-
-function areCompatible(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one)
 }
 
 function readSequence(elements: readonly AST.Element[]): Part {
@@ -125,7 +124,8 @@ function readSequence(elements: readonly AST.Element[]): Part {
   const needs: Need[] = []
   let [texts, textsAt, at]: [readonly string[], number, number] = [[''], 0, 0]
   for (const part of parts) {
-    if (part.texts && areFew(texts, part.texts)) {
+    const isSingle = texts.length === 1 || part.texts?.length === 1
+    if (part.texts && (isSingle || texts.length * part.texts.length <= combinedTextsMax)) {
       texts = texts.flatMap((text) => part.texts!.map((next) => text + next))
     } else {
       const after = charactersMax - at - part.charactersMax
@@ -137,10 +137,6 @@ function readSequence(elements: readonly AST.Element[]): Part {
   }
   if (textsAt === 0 && parts.every((part) => part.texts)) return { ...whole, needs: [], texts }
   return { ...whole, needs: toRarest([...needs, ...toNeeds(texts, textsAt, charactersMax - textsAt)]) }
-}
-
-function areFew(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === 1 || others.length === 1 || some.length * others.length <= combinedTextsMax
 }
 
 function readElement(element: AST.Element, next: AST.Element | undefined): Part {

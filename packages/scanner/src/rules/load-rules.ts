@@ -56,7 +56,11 @@ export function loadRules(documents: readonly BuiltInDocument[], otherParts: Par
     rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(rule, compile)] : [])),
     facts: documents.flatMap(({ facts = [] }) => facts.map((fact) => withPatterns(fact, compile))),
     combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...rule, ...rule.combination }] : [])),
-    codeRules: data.flatMap((rule) => ('code' in rule && rule.code ? [toCodeRule(rule, rule.code, compile)] : [])),
+    codeRules: data.flatMap((rule) => {
+      if (!('code' in rule) || !rule.code) return []
+      const { from, to, ...others } = rule.code
+      return { ...rule, ...others, ...(from && { from: toFactsOf(from, compile) }), to: toFactsOf(to, compile) }
+    }),
   }
 }
 
@@ -70,10 +74,6 @@ function withPatterns<T extends { patterns: PatternData[] }>(probe: T, compile: 
     enumerable: true,
     get: () => (compiled ??= patterns.map((each) => toPattern(each, compile))),
   }) as Omit<T, 'patterns'> & WithPatterns
-}
-
-function toCodeRule(head: RuleHead, { from, to, ...others }: CodeData, compile: Compile): CodeRule {
-  return { ...head, ...others, ...(from && { from: toFactsOf(from, compile) }), to: toFactsOf(to, compile) }
 }
 
 function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
