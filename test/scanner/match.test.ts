@@ -44,7 +44,8 @@ function findOne(pattern: Pattern, text: string): string[] {
 
 describe('the texts that an expression needs', () => {
   it.each([
-    [/\bcurl\s?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 8']],
+    [/\bcurl\d?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 8']],
+    [/\bgit\s[\s_]?push/, ['git push|git  push|git _push 9 9']],
     [/(?:never|do not) (?!tell)say{2,3} \w{1,9}/, ['never sa|do not sa 9 22']],
     [/api[_ -]?keys? (?:a|bc|def) \d/, ['apikey|api_key|api key|api-key 7 14', ' a | bc | def  13 7']],
     [/(?:send|upload)s?\d{2}|post\d/, ['send|upload|post 7 9']],

@@ -109,13 +109,10 @@ const noPackage = /^(?:and|or|if|for|to|with|from|via|then|package-?name)$/i
 export function addPackage(lists: AccessLists, registry: string, text: string): boolean {
   const name = (names[registry] ?? names.other!).exec(text)?.[1]
   if (name === undefined || noPackage.test(name) || localFile.test(name)) return false
-  lists.add('packages', `${registry}:${registry === 'pypi' ? toPypiName(name) : name}`)
+  // PyPI names that differ only in case or separators are the same (PEP 503).
+  const id = registry === 'pypi' ? name.toLowerCase().replace(/[-_.]+/g, '-') : name
+  lists.add('packages', `${registry}:${id}`)
   return true
 }
 
 const localFile = /^\.|\.(?:whl|tgz|gz|zip|deb|rpm|txt|gem)$/i
-
-/** PyPI names that differ only in case or separators are the same (PEP 503). */
-function toPypiName(name: string): string {
-  return name.toLowerCase().replace(/[-_.]+/g, '-')
-}

@@ -1,14 +1,7 @@
 import { findCode } from '../code/parts.ts'
-import type { Document } from '../text/document.ts'
 import type { EngineRuleId } from '../rules/engine-rules.ts'
-import type { FileRole } from '../files/role.ts'
+import type { Subject } from '../report/scan-findings.ts'
 import { readFrontmatterHead } from './frontmatter.ts'
-
-interface ClaimFile {
-  readonly path: string
-  readonly role: FileRole
-  readonly document: Document
-}
 
 /** Matches agent tools that start no program. */
 const tamePattern =
@@ -25,19 +18,23 @@ const searchedMax = 64 * 1024
  * Compares `allowed-tools` of a SKILL.md with its text: a request for any command in a skill that runs none, and
  * commands in a skill whose tools cannot run them.
  */
-export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
+export function* findToolClaims(files: readonly Subject[]) {
   const skill = files.find(({ path }) => path === 'SKILL.md')
-  const tools = skill ? readFrontmatterHead(skill.document.text, /^allowed[-_]tools:/m).tools : []
-  if (!skill || tools.length === 0) return
+  // Parsing the frontmatter takes longer than everything else here, so all else is examined first.
+  if (!skill?.document.text.includes('\nallowed')) return
   const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
+  const mayRunAny = files.some(mayRun)
+  if (!shell && mayRunAny) return
+  const { tools } = readFrontmatterHead(skill.document.text, /^allowed[-_]tools:/m)
+  if (tools.length === 0) return
   if (shell && tools.every((tool) => tamePattern.test(tool)))
     yield { file: skill, rule: 'tools-undeclared' satisfies EngineRuleId, offset: shell.offset } as const
-  if (tools.some((tool) => anyCommandPattern.test(tool)) && !files.some(mayRun))
+  if (tools.some((tool) => anyCommandPattern.test(tool)) && !mayRunAny)
     yield { file: skill, rule: 'tools-unused' satisfies EngineRuleId, offset: 0 } as const
 }
 
 /** Whether a file is a program, or a text that may have commands. */
-function mayRun({ path, role, document }: ClaimFile): boolean {
+function mayRun({ path, role, document }: Subject): boolean {
   if (role === 'script') return true
   const body = document.text.replace(/^---\n[^]*?\n---\n/, '')
   return commandWords.test(body.slice(0, searchedMax)) || !findCode(path, document).next().done

@@ -62,7 +62,9 @@ function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: bo
   const after = findAbilities(later.access, later.findings)
   const { outline } = later
   const lines = { earlier: toHashes(earlier.outline), later: toHashes(outline) }
-  const isKept = isNearlyWithin(lines.earlier, lines.later)
+  // Whether nearly all lines of the earlier version are in the later one; added lines do not count.
+  const [kept, { size }] = [countCommon(lines.earlier, lines.later), lines.earlier]
+  const isKept = kept > 0 && kept >= Math.min(size - 1, keptShareMin * size)
   const inserted = isKept ? outline.directives.filter(({ hash }) => !lines.earlier.has(hash)) : []
   const removed = earlier.outline.safeguards.filter(({ hash }) => !lines.later.has(hash))
   const [{ path, line } = { path: null, line: null }] = inserted
@@ -110,12 +112,6 @@ function toDomain(host: string): string {
   return /^[\d.]+$/.test(host) ? host : host.split('.').slice(-2).join('.')
 }
 
-/** Whether nearly all lines of the earlier version are in the later one; added lines do not count. */
-function isNearlyWithin(earlier: ReadonlySet<string>, later: ReadonlySet<string>): boolean {
-  const kept = countCommon(earlier, later)
-  return kept > 0 && kept >= Math.min(earlier.size - 1, keptShareMin * earlier.size)
-}
-
 function countCommon(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let count = 0
   for (const item of one) if (other.has(item)) count++
@@ -138,17 +134,15 @@ function dropReworded(removed: readonly Passage[], present: readonly Passage[]):
   const others = present.map(({ text }) => toWordSet(text))
   return removed.filter(({ text }) => {
     const words = toWordSet(text)
-    return !others.some((other) => toSimilarity(words, other) >= rewordedMin)
+    // The similarity is the share of common words in the smaller text.
+    return !others.some(
+      (other) => countCommon(words, other) / Math.max(1, Math.min(words.size, other.size)) >= rewordedMin,
+    )
   })
 }
 
 function toWordSet(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}]+/gu))
-}
-
-/** The share of common words in the smaller text. */
-function toSimilarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  return countCommon(one, other) / Math.max(1, Math.min(one.size, other.size))
 }
 
 /** The unread parts of a version that the earlier version does not have. */

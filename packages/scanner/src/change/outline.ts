@@ -53,7 +53,8 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   let left = bytesMax
   for (const { path, bytes } of files) {
     if (!isText(bytes)) {
-      if (!isPicture(bytes)) binaries.push({ path, digest: toContentHash(bytes) })
+      const kind = findForm(bytes)?.kind
+      if (kind !== 'image' && kind !== 'font') binaries.push({ path, digest: toContentHash(bytes) })
     } else if (isMarkdown(path)) {
       if (bytes.length <= Math.min(left, fileBytesMax)) {
         left -= bytes.length
@@ -68,7 +69,11 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
     ['instructions', directives, passagesMax],
     ['restrictions', safeguards, passagesMax],
   ]
-  for (const [name, list, most] of lists) if (list.length > most) cut.push(toRest(name, list.splice(most)))
+  for (const [name, list, most] of lists) {
+    const rest = list.splice(most)
+    const hash = () => toContentHash(JSON.stringify(rest))
+    if (rest.length > 0) cut.push(`${rest.length} more ${name} are not compared (sha256:${hash()})`)
+  }
   return { lines: compared.join(''), directives, safeguards, binaries, cut }
 }
 
@@ -80,7 +85,8 @@ interface Found {
 
 /** Adds the lines of a file that the outline does not contain yet, with the directives and safeguards among them. */
 function outlineLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
-  const bodyStart = findBodyStart(all)
+  const hasHead = all[0]?.trimEnd() === '---'
+  const bodyStart = hasHead ? all.findIndex((line, index) => index > 0 && line.trimEnd() === '---') + 1 : 0
   let isCode = false
   for (const [index, raw] of all.entries()) {
     if (fencePattern.test(raw)) isCode = !isCode
@@ -102,11 +108,6 @@ export function toUnreadOutline(content: string): Outline {
   return { lines: '', directives: [], safeguards: [], binaries: [], cut: [`The files were not read (${content})`] }
 }
 
-/** The index of the first line after the frontmatter. */
-function findBodyStart(lines: readonly string[]): number {
-  return lines[0]?.trimEnd() === '---' ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---') + 1 : 0
-}
-
 /** The line without outer white space, Markdown marks and invisible characters; empty if it has no letter or digit. */
 function toOutlineLine(raw: string): string {
   const trimmed = raw.trim()
@@ -124,15 +125,6 @@ const fencePattern = /^\s{0,20}(?:```|~~~)/
 /** A mark, repeated spaces, or anything except printable ASCII. Most lines have none, and are not copied. */
 const unclean = /[*_`~]| {2}|[^ -~]/
 
-function toRest(name: string, rest: readonly unknown[]): string {
-  return `${rest.length} more ${name} are not compared (sha256:${toContentHash(JSON.stringify(rest))})`
-}
-
 function toContentHash(content: string | Uint8Array): string {
   return hashOnce('sha256', content, 'base64url').slice(0, hashCharacters)
-}
-
-function isPicture(bytes: Uint8Array): boolean {
-  const kind = findForm(bytes)?.kind
-  return kind === 'image' || kind === 'font'
 }

@@ -42,8 +42,8 @@ const grave =
   /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
 /** Network programs, operations that hide a text, files that agents or programs obey, rights, and data loss. */
-const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
-  s_client|mail|dig|nslookup|gist|s3|gsutil|base64|base32|xxd|openssl|rev|tr|eval|source|printf|gunzip|zcat|at|chmod|rm|
+const shell = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?(?!:)|
+  lynx|s_client|mail|dig|nslookup|gist|s3|gsutil|base64|base32|xxd|openssl|rev|tr|eval|source|printf|gunzip|zcat|at|chmod|rm|
   dd|shred)\b|/dev/|\bgit\s(add|push|clone)|
   \$['\{(]\w{0,20}[\\:/]|(?<=\w)(""|'')(?=\w)|["']\w{1,8}["']\w|\w\\\w|\$\{?\w{1,20}\}?\$\{?\w|\$0|\$\{!|^\s{0,8}\{\w{1,12},|
   rc\b|profile|authorized_keys|cron|systemd|launch(agents|daemons|ctl)|autostart|hooks|sslverify|mkfs|wipefs|-delete\b|

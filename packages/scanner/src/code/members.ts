@@ -1,16 +1,8 @@
 import { isSecretVariable } from './known-places.ts'
 import type { Evaluator } from './library.ts'
 import type { Code } from './syntax.ts'
-import {
-  gatherFacts,
-  mixValues,
-  nothing,
-  toTextValue,
-  unknownPart,
-  withFactsOf,
-  type Scope,
-  type Value,
-} from './values.ts'
+import { gatherFacts, mixValues, nothing, toTextValue, unknownPart, withFactsOf } from './values.ts'
+import type { Scope, Value } from './values.ts'
 
 const pathCharactersMax = 160
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Input, Parser, PartialParse } from '@lezer/common'
+import type { Input, Parser } from '@lezer/common'
 import type { Tree } from './syntax.ts'
 
 // Parsers are loaded on first use, because loading one takes longer than scanning a SKILL.md. Bundled programs contain
@@ -52,7 +52,8 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   let isStopped = false
   let found = parse.advance()
   for (; found === null; found = parse.advance()) {
-    if (isRecovering(parse)) recoveries++
+    // Lezer has a private field for whether it is recovering from an error.
+    if ('recovering' in parse && Boolean(parse.recovering)) recoveries++
     if (isStopped || (recoveries < recoveriesMax && input.reads <= readsMax)) continue
     isStopped = true
     parse.stopAt(parse.parsedPos)
@@ -76,11 +77,6 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   if (root.end < text.length)
     return { tree: root, text, cut: `Code after its first ${root.end} characters was not read.` }
   return { tree: root, text }
-}
-
-/** Whether a parser is recovering from an error, by a private field of Lezer. */
-function isRecovering(parse: PartialParse): boolean {
-  return 'recovering' in parse && Boolean(parse.recovering)
 }
 
 /** A text that a parser reads in pieces. Counts the pieces that continue where the previous piece ended. */

@@ -41,17 +41,20 @@ export function* findCode(path: string, document: Document): Generator<CodePart>
 
 /** The language of a file, by its ending or the first line of its text. */
 export function findLanguage(path: string, text: string): CodeLanguage | undefined {
-  return endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? readShebang(text)
+  const ending = endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase())
+  if (ending || !text.startsWith('#!')) return ending
+  const groups = shebangPattern.exec(text)?.groups
+  return languages.find((language) => groups?.[language] !== undefined)
+}
+
+/** The name after the mark of a fence, in lower case. */
+export function readFenceName(document: Document, line: number): string {
+  return infoPattern.exec(document.line(line, 240))?.groups!['name']!.toLowerCase() ?? ''
 }
 
 /** The language that a name after the mark of a fence means. */
 export function toLanguage(name: string): CodeLanguage | undefined {
-  return fences.get(name.toLowerCase())
-}
-
-function readShebang(text: string): CodeLanguage | undefined {
-  const { groups } = text.startsWith('#!') ? (shebangPattern.exec(text) ?? {}) : {}
-  return languages.find((language) => groups?.[language] !== undefined)
+  return fences.get(name)
 }
 
 function* findFenced(document: Document): Generator<CodePart> {
@@ -61,7 +64,7 @@ function* findFenced(document: Document): Generator<CodePart> {
     if (document.fence(line) !== line) continue
     const opening = line
     while (line < document.lineCount && document.fence(line + 1) === opening) line++
-    const language = toLanguage(infoPattern.exec(document.line(opening, 240))?.groups!['name'] ?? '')
+    const language = toLanguage(readFenceName(document, opening))
     if (!language || line === opening) continue
     const offset = document.lineStart(opening + 1)
     const end = line < document.lineCount ? document.lineStart(line + 1) : text.length

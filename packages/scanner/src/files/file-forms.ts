@@ -95,12 +95,9 @@ const lfsPointerBytesMax = 1024
 export function isDisguised(path: string, form: Form | undefined, bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false
   const promise = promises.find(({ endings }) => endings.test(path))
-  if (promise) return !promise.forms.includes(form?.name ?? '') && !isLfsPointer(bytes)
+  if (promise?.forms.includes(form?.name ?? '')) return false
+  if (promise) return bytes.length > lfsPointerBytesMax || !new TextDecoder().decode(bytes).startsWith(lfsPointer)
   if (form === undefined || form.kind === 'program') return false
   if (textEndings.test(path) || textNames.test(path)) return true
   return form.endings !== undefined && /\.\w{1,5}$/.test(path) && !form.endings.test(path)
-}
-
-function isLfsPointer(bytes: Uint8Array): boolean {
-  return bytes.length <= lfsPointerBytesMax && new TextDecoder().decode(bytes).startsWith(lfsPointer)
 }

@@ -1,11 +1,6 @@
 import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { FileRole } from './role.ts'
 
-interface Hidden {
-  readonly rule: EngineRuleId
-  readonly start: number
-}
-
 const kinds: readonly { readonly rule: EngineRuleId; readonly pattern: RegExp }[] = [
   // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some of them, after a black flag.
   { rule: 'tag-characters', pattern: /(?<!\u{1f3f4}|[\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]{8,}/gu },
@@ -22,7 +17,7 @@ const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 const unseen = /[\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
 /** Finds characters and gaps that hide text from a reader, whatever the hidden text is. */
-export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
+export function* findHidden(text: string, role: FileRole) {
   if (role === 'instruction' || role === 'reference') yield* findPadding(text)
   if (!unseen.test(text)) return
   for (const { rule, pattern } of kinds) {
@@ -37,11 +32,11 @@ export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
 const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 
 /** Finds long gaps, reported at the line before the gap; rules scan the text after the gap. */
-function* findPadding(text: string): Generator<Hidden> {
+function* findPadding(text: string) {
   for (const gap of gaps) {
     // The beginning of a gap is found faster than the gap, and most texts have none.
     const at = text.includes(gap.slice(0, 40)) ? text.indexOf(gap) : -1
     if (at === -1 || !/\S/.test(text.slice(at))) continue
-    yield { rule: 'padding', start: text.lastIndexOf('\n', Math.max(0, at - 1)) + 1 }
+    yield { rule: 'padding' as const, start: text.lastIndexOf('\n', Math.max(0, at - 1)) + 1 }
   }
 }

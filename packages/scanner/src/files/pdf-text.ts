@@ -17,7 +17,8 @@ export function readPdf(bytes: Uint8Array, budget: UnpackBudget): { text: string
   for (let at = buffer.indexOf(streamMark); at !== -1; at = buffer.indexOf(streamMark, at)) {
     at += streamMark.length
     const start = at + (buffer[at] === 13 ? 1 : 0) + (buffer[at] === 13 || buffer[at] === 10 ? 1 : 0)
-    if (!isZlib(buffer, start)) continue
+    // A zlib header has the method deflate, and a checksum of its two bytes (RFC 1950, 2.2).
+    if (start + 2 > buffer.length || (buffer[start]! & 0x0f) !== 8 || buffer.readUInt16BE(start) % 31 !== 0) continue
     if (++count > streamsMax) return { text: texts.join('\n'), cut: 'It has too many streams to be inspected.' }
     const end = buffer.indexOf('endstream', start)
     const data = buffer.subarray(start, end === -1 ? buffer.length : end)
@@ -28,11 +29,6 @@ export function readPdf(bytes: Uint8Array, budget: UnpackBudget): { text: string
   }
   const isEncrypted = buffer.includes('/Encrypt ') && count > 0
   return { text: texts.filter(Boolean).join('\n'), cut: isEncrypted ? 'It is encrypted.' : undefined }
-}
-
-/** Whether a zlib header is at an offset: the method deflate, and a checksum of its two bytes (RFC 1950, 2.2). */
-function isZlib(buffer: Buffer, at: number): boolean {
-  return at + 2 <= buffer.length && (buffer[at]! & 0x0f) === 8 && buffer.readUInt16BE(at) % 31 === 0
 }
 
 function inflateSafely(data: Buffer, budget: UnpackBudget): string | 'too large' {

@@ -95,7 +95,10 @@ function readAlternatives(alternatives: readonly AST.Alternative[]): Part {
 /** Alternatives that begin differently exclude each other: counts the largest number that one text can match. */
 function toWaysOfAny(parts: readonly Part[], starts: readonly string[]): number {
   const toWays = (start: string) =>
-    parts.reduce((sum, { ways }, index) => (areCompatible(start, starts[index]!) ? sum + ways : sum), 0)
+    parts.reduce((sum, { ways }, index) => {
+      const other = starts[index]!
+      return start.startsWith(other) || other.startsWith(start) ? sum + ways : sum
+    }, 0)
   return Math.max(...starts.map(toWays))
 }
 
@@ -105,10 +108,6 @@ function toLiteralStart({ elements }: AST.Alternative): string {
   const end = consuming.findIndex(({ type }) => type !== 'Character')
   const characters = consuming.slice(0, end === -1 ? consuming.length : end).filter((each) => each.type === 'Character')
   return characters.map(({ value }) => String.fromCodePoint(value).toUpperCase()).join('')
-}
-
-function areCompatible(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one)
 }
 
 function readSequence(elements: readonly AST.Element[]): Part {
@@ -125,7 +124,8 @@ function readSequence(elements: readonly AST.Element[]): Part {
   const needs: Need[] = []
   let [texts, textsAt, at]: [readonly string[], number, number] = [[''], 0, 0]
   for (const part of parts) {
-    if (part.texts && areFew(texts, part.texts)) {
+    const isSingle = texts.length === 1 || part.texts?.length === 1
+    if (part.texts && (isSingle || texts.length * part.texts.length <= combinedTextsMax)) {
       texts = texts.flatMap((text) => part.texts!.map((next) => text + next))
     } else {
       const after = charactersMax - at - part.charactersMax
@@ -139,23 +139,23 @@ function readSequence(elements: readonly AST.Element[]): Part {
   return { ...whole, needs: toRarest([...needs, ...toNeeds(texts, textsAt, charactersMax - textsAt)]) }
 }
 
-function areFew(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === 1 || others.length === 1 || some.length * others.length <= combinedTextsMax
-}
-
 function readElement(element: AST.Element, next: AST.Element | undefined): Part {
   switch (element.type) {
     case 'Character':
       return toCharacters([element])
     case 'CharacterClass': {
       const parts: readonly AST.CharacterClassElement[] = element.elements
-      return !element.negate && parts.every((each) => each.type === 'Character') ? toCharacters(parts) : anyCharacter
+      return !element.negate && parts.every(isCharacterOrSpace) ? toCharacters(parts) : anyCharacter
     }
     case 'CharacterSet':
+      return isCharacterOrSpace(element) ? toCharacters([element]) : anyCharacter
     case 'ExpressionCharacterClass':
       return anyCharacter
-    case 'Assertion':
-      return 'alternatives' in element ? readLookaround(element) : nothing
+    case 'Assertion': {
+      if (!('alternatives' in element)) return nothing
+      const { ways, ahead, charactersMax } = readAlternatives(element.alternatives)
+      return { ...nothing, ways, ahead: element.kind === 'lookahead' ? charactersMax + ahead : 0 }
+    }
     case 'Group':
     case 'CapturingGroup':
       return readAlternatives(element.alternatives)
@@ -167,14 +167,17 @@ function readElement(element: AST.Element, next: AST.Element | undefined): Part 
   }
 }
 
-function toCharacters(characters: readonly AST.Character[]): Part {
-  const texts = new Set(characters.map(({ value }) => String.fromCharCode(value).toLowerCase()))
-  return texts.size > alternativeTextsMax ? anyCharacter : { ...anyCharacter, texts: [...texts] }
+/** White space is a space in all texts of needs, because folded texts have spaces and line ends alone. */
+type CharacterOrSpace = AST.Character | AST.EscapeCharacterSet
+
+function isCharacterOrSpace(element: AST.CharacterClassElement | AST.CharacterSet): element is CharacterOrSpace {
+  return element.type === 'Character' || (element.type === 'CharacterSet' && element.raw === String.raw`\s`)
 }
 
-function readLookaround({ kind, alternatives }: AST.LookaroundAssertion): Part {
-  const { ways, ahead, charactersMax } = readAlternatives(alternatives)
-  return { ...nothing, ways, ahead: kind === 'lookahead' ? charactersMax + ahead : 0 }
+function toCharacters(characters: readonly CharacterOrSpace[]): Part {
+  const toText = (each: CharacterOrSpace) => ('value' in each ? String.fromCharCode(each.value).toLowerCase() : ' ')
+  const texts = new Set(characters.map((each) => toText(each).replace(/\s/, ' ')))
+  return texts.size > alternativeTextsMax ? anyCharacter : { ...anyCharacter, texts: [...texts] }
 }
 
 function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element | undefined): Part {

@@ -3,7 +3,7 @@ import type { Match } from '../text/spans.ts'
 import { toMatcher, type Matcher } from './matcher.ts'
 import type { Need } from './read-expression.ts'
 import type { Pattern } from './rule.ts'
-import { TextFinder } from './text-finder.ts'
+import { clear, TextFinder } from './text-finder.ts'
 import { listTraits, lookCharactersMax, type PatternTraits } from './traits.ts'
 
 /** The searchable part of a rule or a fact. */
@@ -30,14 +30,21 @@ interface Window {
   end: number
 }
 
+/** A set of texts, with the numbers of those that the search of the current piece found. */
+interface TextSet {
+  readonly texts: readonly string[]
+  readonly found: number[]
+}
+
 interface Sought {
   readonly probe: number
+  readonly traits: PatternTraits
+  /** The texts of each need; equal needs share a set. */
+  readonly sets: readonly TextSet[]
   /** The patterns are read on first use, because a text needs few of them. */
   readonly getPattern: () => Pattern
-  readonly traits: PatternTraits
-  /** For each need, the number that identifies its set of texts. */
-  readonly sets: readonly number[]
-  matcher: Matcher | undefined
+  matcher?: Matcher
+  isRaw?: boolean
 }
 
 /**
@@ -47,20 +54,33 @@ interface Sought {
  */
 export class Search {
   readonly #sought: readonly Sought[]
-  readonly #sets = new TextSets()
+  readonly #finder: TextFinder
+  readonly #texts: readonly string[]
+  /** The sets that contain each text. */
+  readonly #setsOf: readonly (readonly TextSet[])[]
 
   /** `traits` are the traits of the patterns of each probe. */
   constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
+    const sets = new Map<string, TextSet>()
+    const getSet = ({ texts }: Need): TextSet => {
+      const key = texts.join('\n')
+      const set = sets.get(key) ?? { texts, found: [] }
+      sets.set(key, set)
+      return set
+    }
     this.#sought = probes.flatMap((of, probe) =>
       traits[probe]!.map((own, index) => ({
         probe,
-        getPattern: () => of.patterns[index]!,
         traits: own,
-        sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
-        matcher: undefined,
+        sets: own.needs.map(getSet),
+        getPattern: () => of.patterns[index]!,
       })),
     )
-    this.#sets.prepare()
+    const pairs = [...sets.values()].flatMap((set) => [...new Set(set.texts)].map((text) => ({ text, set })))
+    const setsOf = Map.groupBy(pairs, ({ text }) => text)
+    this.#texts = [...setsOf.keys()]
+    this.#setsOf = Array.from(setsOf.values(), (each) => each.map(({ set }) => set))
+    this.#finder = new TextFinder(this.#texts)
   }
 
   /**
@@ -70,88 +90,45 @@ export class Search {
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
     const triedOf = new Map<Sought, number>()
     for (const folded of foldText(text)) {
-      this.#sets.find(folded)
+      this.#findTexts(folded)
       const hits: Hit[] = []
       for (const sought of this.#sought) {
-        if (!this.#sets.haveAll(sought.sets) || !isWanted(sought.probe)) continue
+        if (sought.sets.some(({ found }) => found.length === 0) || !isWanted(sought.probe)) continue
+        let tried = triedOf.get(sought) ?? 0
         for (const window of this.#findWindows(sought, folded.size)) {
-          const before = triedOf.get(sought) ?? 0
-          if (before >= triedCharactersMax) break
-          const tried = before + window.end - window.start + sought.traits.ahead
-          triedOf.set(sought, tried)
+          if (tried >= triedCharactersMax) break
+          tried += window.end - window.start + sought.traits.ahead
           if (tried >= triedCharactersMax) onCut(sought.probe)
           else tryPattern(sought, text, folded, window, hits)
         }
+        triedOf.set(sought, tried)
       }
       yield hits.toSorted((a, b) => a.start - b.start)
     }
   }
 
+  /** Finds the texts of all sets in a piece, and forgets those of the previous piece. */
+  #findTexts({ codes, size }: Folded): void {
+    for (const text of this.#finder.found) for (const { found } of this.#setsOf[text]!) clear(found)
+    this.#finder.find(codes, size)
+    for (const text of this.#finder.found) for (const { found } of this.#setsOf[text]!) found.push(text)
+  }
+
   /** The disjoint ranges of a piece in which a pattern may match, in ascending order. */
   #findWindows({ traits, sets }: Sought, size: number): readonly Window[] {
-    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersectWindows)
-  }
-}
-
-/** Sets of texts, and the places of these texts in the last searched piece of a text. */
-class TextSets {
-  readonly #numbers = new Map<string, number>()
-  /** The sets that contain each text. */
-  readonly #setsOf = new Map<string, number[]>()
-  #finder = new TextFinder([])
-  #setsOfFound: readonly (readonly number[])[] = []
-  #lengths: readonly number[] = []
-  /** For each set, its texts that the finder found. */
-  #members: readonly number[][] = []
-  /** The sets with members. Clearing all sets takes longer than searching a short text. */
-  readonly #touched: number[] = []
-
-  /** Returns the number of a set, which equal sets share. */
-  add(texts: readonly string[]): number {
-    const key = texts.join('\n')
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
-    const number = this.#numbers.size
-    this.#numbers.set(key, number)
-    for (const text of new Set(texts)) {
-      const others = this.#setsOf.get(text)
-      if (others) others.push(number)
-      else this.#setsOf.set(text, [number])
-    }
-    return number
-  }
-
-  /** Call after all sets were added. */
-  prepare(): void {
-    this.#finder = new TextFinder([...this.#setsOf.keys()])
-    this.#setsOfFound = [...this.#setsOf.values()]
-    this.#lengths = Array.from(this.#setsOf.keys(), ({ length }) => length)
-    this.#members = Array.from(this.#numbers, () => [])
-  }
-
-  /** Searches a piece, and forgets what was found in the previous piece. */
-  find({ codes, size }: Folded): void {
-    for (const set of this.#touched) this.#members[set]!.length = 0
-    this.#touched.length = 0
-    this.#finder.find(codes, size)
-    for (const text of this.#finder.found)
-      for (const set of this.#setsOfFound[text]!) if (this.#members[set]!.push(text) === 1) this.#touched.push(set)
-  }
-
-  haveAll(sets: readonly number[]): boolean {
-    return sets.every((set) => this.#members[set]!.length > 0)
+    return traits.needs.map((need, index) => this.#listAround(sets[index]!, need, size)).reduce(intersectWindows)
   }
 
   /** The ranges around the texts of a set in which a match may lie, disjoint and in ascending order. */
-  listAround(set: number, { before, after }: Need, size: number): Window[] {
+  #listAround({ found }: TextSet, { before, after }: Need, size: number): Window[] {
     const windows: Window[] = []
-    for (const text of this.#members[set]!) {
-      const length = this.#lengths[text]!
+    for (const text of found) {
+      const { length } = this.#texts[text]!
       for (const at of this.#finder.startsOf[text]!) {
         addWindow(windows, Math.max(0, at + length - before), Math.min(size, at + after))
       }
     }
-    if (this.#members[set]!.length === 1) return windows
+    if (found.length === 1) return windows
     const disjoint: Window[] = []
     for (const { start, end } of windows.toSorted((a, b) => a.start - b.start)) addWindow(disjoint, start, end)
     return disjoint
@@ -179,9 +156,13 @@ function intersectWindows(some: readonly Window[], others: readonly Window[]): W
 
 function tryPattern(sought: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
   const { probe, traits } = sought
-  const pattern = sought.getPattern()
-  const matcher = (sought.matcher ??= toMatcher(pattern))
-  if ('match' in pattern && pattern.view === 'raw') return tryRaw(sought, matcher, text, folded, window, hits)
+  if (!sought.matcher) {
+    const pattern = sought.getPattern()
+    sought.isRaw = 'match' in pattern && pattern.view === 'raw'
+    sought.matcher = toMatcher(pattern)
+  }
+  const { matcher } = sought
+  if (sought.isRaw) return tryRaw(sought, matcher, text, folded, window, hits)
   const at = Math.max(0, window.start - lookCharactersMax)
   const part = folded.text.slice(at, window.end + traits.ahead)
   matcher(part, window.start - at, (start, end) => {

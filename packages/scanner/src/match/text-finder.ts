@@ -21,7 +21,7 @@ export class TextFinder {
   readonly found: number[] = []
   readonly startsOf: readonly number[][]
   readonly #texts: readonly string[]
-  /** The number of units of each text that agree wherever their classes do. */
+  /** The number of units of each text that agree wherever their classes do: each has a class of its own. */
   readonly #agreed: readonly number[]
   /** The next state for each state and class. */
   readonly #next: Uint16Array
@@ -37,7 +37,7 @@ export class TextFinder {
     const statesUsedMax = texts.reduce((sum, { length }) => sum + Math.min(length, beginningUnits), 1)
     if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for. Use fewer.')
     this.#texts = texts
-    this.#agreed = texts.map(countAgreed)
+    this.#agreed = texts.map((text) => (/^[a-z ]*$/.test(text.slice(0, beginningUnits)) ? beginningUnits : 0))
     this.startsOf = texts.map(() => [])
     this.#next = new Uint16Array(statesUsedMax * classCount)
     const states = this.#addTexts()
@@ -83,8 +83,8 @@ export class TextFinder {
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
-    for (const number of this.found) this.startsOf[number]!.length = 0
-    this.found.length = 0
+    for (const number of this.found) clear(this.startsOf[number]!)
+    clear(this.found)
     const [next, outputs, classes] = [this.#next, this.#outputs, classOf]
     let state = root
     for (let at = 0; at < size; at++) {
@@ -98,23 +98,23 @@ export class TextFinder {
       for (const number of this.#endingAt[state]!) {
         const text = this.#texts[number]!
         const start = end - Math.min(text.length, beginningUnits)
-        if (!isAt(text, codes, start, this.#agreed[number]!)) continue
+        const agreed = this.#agreed[number]!
+        if (agreed < text.length && !isAt(text, codes, start, agreed)) continue
         if (this.startsOf[number]!.push(start) === 1) this.found.push(number)
       }
     }
   }
 }
 
+/** Empties a list. Setting its length to 0 would free its memory, which the next text needs again. */
+export function clear(list: number[]): void {
+  while (list.length > 0) list.pop()
+}
+
 function checkText(text: string): void {
   const isLong = text.length >= bytesMin || Buffer.byteLength(text) >= bytesMin
   if (isLong && text === text.toLowerCase()) return
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
-}
-
-/** The number of characters at the beginning of a text that need no comparison, because each has a class of its own. */
-function countAgreed(text: string): number {
-  const beginning = text.slice(0, beginningUnits)
-  return /^[a-z ]*$/.test(beginning) ? beginning.length : 0
 }
 
 function isAt(text: string, codes: Uint16Array, start: number, from: number): boolean {
@@ -129,7 +129,7 @@ const lowerOf = new Uint16Array(65_536)
 const classOf = new Uint8Array(65_536)
 for (let unit = 0; unit < lowerOf.length; unit++) {
   const lower = unit < casedUnits ? String.fromCharCode(unit).toLowerCase() : ''
-  lowerOf[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit
+  lowerOf[unit] = lower === '\n' ? 32 : lower.length === 1 ? lower.charCodeAt(0) : unit
   classOf[unit] = toClass(lowerOf[unit]!)
 }
 
@@ -137,5 +137,5 @@ for (let unit = 0; unit < lowerOf.length; unit++) {
 function toClass(unit: number): number {
   if (unit >= 97 && unit <= 122) return unit - 96
   if (unit === 32) return 27
-  return unit > 127 ? 31 : 28 + (unit % 3)
+  return unit > 127 ? 31 : unit < 47 ? 28 : unit < 58 ? 29 : 30
 }

@@ -30,7 +30,8 @@ export function readTraits(pattern: Pattern): PatternTraits {
   const { source } = expressions[0]!
   if (width > contextCharacters)
     throw new TypeError(`A match of ${source} can have ${width} characters; at most ${contextCharacters} are allowed.`)
-  const given = anchors.length === 0 ? [] : [{ texts: anchors, before: width, after: width }]
+  const plain = anchors.map((anchor) => anchor.replaceAll(/\s/g, ' '))
+  const given = plain.length === 0 ? [] : [{ texts: plain, before: width, after: width }]
   // Folding may remove characters that the raw text has between those of a match.
   const derived = view === 'raw' ? [] : needs
   const hasAnchor = ({ texts }: Need) => texts.every((text) => anchors.some((anchor) => text.includes(anchor)))

@@ -1,6 +1,6 @@
 import { regexWith } from '../text/regex.ts'
 import type { CodeFactKind } from '../code/reading.ts'
-import type { Flow, Pattern } from '../match/rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
 import { namesKeyForStranger } from './issuers.ts'
 import { imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
@@ -46,14 +46,21 @@ export interface LoadedRules {
  */
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
-  const compile: Compile = (source, flags) => composePattern(source, parts, flags)
+  const compile: Compile = (source, flags = '') => {
+    const text = insertParts(source, parts, [])
+    return regexWith(flags)(Object.assign([text], { raw: [text] }))
+  }
   const data = documents.flatMap(({ rules = [] }) => rules.map((rule) => ({ references: [], ...rule })))
   return {
     heads: data,
     rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(rule, compile)] : [])),
     facts: documents.flatMap(({ facts = [] }) => facts.map((fact) => withPatterns(fact, compile))),
     combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...rule, ...rule.combination }] : [])),
-    codeRules: data.flatMap((rule) => ('code' in rule && rule.code ? [toCodeRule(rule, rule.code, compile)] : [])),
+    codeRules: data.flatMap((rule) => {
+      if (!('code' in rule) || !rule.code) return []
+      const { from, to, ...others } = rule.code
+      return { ...rule, ...others, ...(from && { from: toFactsOf(from, compile) }), to: toFactsOf(to, compile) }
+    }),
   }
 }
 
@@ -67,10 +74,6 @@ function withPatterns<T extends { patterns: PatternData[] }>(probe: T, compile: 
     enumerable: true,
     get: () => (compiled ??= patterns.map((each) => toPattern(each, compile))),
   }) as Omit<T, 'patterns'> & WithPatterns
-}
-
-function toCodeRule(head: RuleHead, { from, to, ...others }: CodeData, compile: Compile): CodeRule {
-  return { ...head, ...others, ...(from && { from: toFactsOf(from, compile) }), to: toFactsOf(to, compile) }
 }
 
 function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
@@ -98,27 +101,18 @@ function toPattern(data: PatternData, compile: Compile): Pattern {
     if (!anchors && !view && !check) return match
     return { anchors: anchors ?? [], match, ...(view && { view }), ...(check && { isMeant: checks[check] }) }
   }
-  const match = toFlow(data, compile)
+  const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
+  const match = { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
   return anchors ? { anchors, match } : match
 }
 
 const lineStop = String.raw`\n|\uE000`
 const defaultWithinMax = 200
 
-function toFlow(data: Extract<PatternData, { first: Part }>, compile: Compile): Flow {
-  const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
-  return { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
-}
-
 /** A gap after a space, which YAML inserts where it joins lines. */
 const spaceBeforeGap = / (?=\{\d+-\d+ in (?:line|sentence)\})/g
 /** An escape, a class or a named part, also in the older notation `${name}`. */
 const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g
-
-function composePattern(source: Part, parts: Parts, flags = ''): RegExp {
-  const text = insertParts(source, parts, [])
-  return regexWith(flags)(Object.assign([text], { raw: [text] }))
-}
 
 function insertParts(source: Part, parts: Parts, within: readonly string[]): string {
   const text = [source]

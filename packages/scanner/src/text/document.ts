@@ -120,33 +120,27 @@ function outlineDocument(document: Document): Outline {
   let fenceMark = ''
   for (let line = 1; line <= document.lineCount; line++) {
     // Fast path: most lines begin with a letter, and are neither a heading nor a fence.
-    const text = mayMark(document, line) ? document.line(line, 240) : ''
-    const mark = fencePattern.exec(text)?.groups!.mark
-    if (fence === 0 && mark) [fence, fenceMark] = [line, mark]
-    else if (fence !== 0 && mark?.startsWith(fenceMark)) fence = 0
-    else if (fence === 0) {
-      const found = headingPattern.exec(text) ?? boldPattern.exec(text)
-      if (found) {
+    markPattern.lastIndex = document.lineStart(line)
+    if (markPattern.test(document.text)) {
+      const text = document.line(line, 240)
+      const mark = fencePattern.exec(text)?.groups!.mark
+      const found = fence === 0 && !mark ? (headingPattern.exec(text) ?? boldPattern.exec(text)) : undefined
+      if (fence === 0 && mark) [fence, fenceMark] = [line, mark]
+      else if (mark?.startsWith(fenceMark)) fence = 0
+      else if (found) {
         const level = found.groups!.marks?.length ?? boldLevel
         while (heading && heading.level >= level) heading = heading.parent
         heading = { title: found.groups!.title!, level, parent: heading }
       }
     }
-    result.headingOf[line - 1] = heading
+    result.headingOf.push(heading)
     result.fenceOf[line - 1] = fence
   }
   return result
 }
 
-const marks: ReadonlySet<string> = new Set('#`~*_-+>')
+const markPattern = /[ \t]*[#`~*_\-+>]/y
 
-function mayMark(document: Document, line: number): boolean {
-  let at = document.lineStart(line)
-  while (document.text[at] === ' ' || document.text[at] === '\t') at++
-  return marks.has(document.text[at] ?? '')
-}
-
-const unseenMarks = ['<!--', 'style', 'color', '[//]', '[comment]'] as const
 const unseenPattern = regexWith('gim')`<!--|<[a-z]{1,10}\s[^<>]{0,80}(display\s?:\s?none|
   visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(white|#fff\b|#ffffff\b|transparent))
   [^<>]{0,80}>|^\[(//|comment)\]:\s?#\s?(?=\()`
@@ -154,8 +148,6 @@ const unseenCharactersMax = 4096
 
 /** HTML comments, hidden elements and Markdown comments (`[//]: # (...)`), in order and without overlaps. */
 function findUnseen(text: string): Match[] {
-  const lower = text.toLowerCase()
-  if (!unseenMarks.some((mark) => lower.includes(mark))) return []
   const spans: Match[] = []
   let end = 0
   for (const { 0: opening, index } of text.matchAll(unseenPattern)) {

@@ -88,6 +88,7 @@ class Fold {
   next(): boolean {
     if (this.#at === this.#source.length) return false
     this.#keepEnd()
+    this.hidden.fill(0, this.size)
     const end = this.#source.length
     while (this.#at < end && this.size < pieceCharactersMax) {
       this.#takePlain(end)
@@ -101,7 +102,7 @@ class Fold {
   /** Copies a run of characters that never need folding: most of every text. */
   #takePlain(end: number): void {
     if (this.#isLineStart || this.#skippedInvisible) return
-    const { codes, offsets, hidden } = this
+    const { codes, offsets } = this
     const units = this.#units
     let at = this.#at
     let size = this.size
@@ -110,7 +111,6 @@ class Fold {
       if (isPlain[unit] !== 1 && (unit !== space || codes[size - 1] === space)) break
       codes[size] = unit
       offsets[size] = at
-      hidden[size] = 0
     }
     this.#at = at
     this.size = size

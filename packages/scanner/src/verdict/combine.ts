@@ -21,16 +21,12 @@ export function findCombinedSpots(
 ): Spot[] {
   if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []).filter(({ isOwn }) => !(foreign && isOwn)))
-  const last = firstOfLines(groups.at(-1)!)
+  // Several facts on a line are one place of a finding.
+  const last = [...Map.groupBy(groups.at(-1)!, ({ file, line }) => `${file} ${line}`).values()].map(([first]) => first!)
   const others = groups.slice(0, -1)
   if (within === 'skill') return others.every(({ length }) => length > 0) ? last : []
   const nearOf = others.map((spots) => new Near(spots))
   return last.filter((spot) => nearOf.every((near) => near.has(spot, within)))
-}
-
-/** The first spot of each line, because several facts on a line are one place of a finding. */
-function firstOfLines(spots: readonly Spot[]): Spot[] {
-  return [...Map.groupBy(spots, ({ file, line }) => `${file} ${line}`).values()].map(([first]) => first!)
 }
 
 /** The sorted lines of spots by file. */

@@ -1,3 +1,4 @@
+import { readFenceName } from '../code/parts.ts'
 import type { Document, Heading } from '../text/document.ts'
 import { regex } from '../text/regex.ts'
 
@@ -57,10 +58,12 @@ export function toPassageAround(document: Document, from: number, end: number): 
     lineAbove,
     lineBelow: document.line(number + 1, 300),
     headings: document.headings(number),
-    language: fence > 0 ? (languagePattern.exec(document.line(fence, 240))?.groups!['name']?.toLowerCase() ?? '') : '',
+    language: fence > 0 ? readFenceName(document, fence) : '',
     call: quoteAt === -1 ? undefined : line.slice(0, quoteAt),
     string: quoteAt === -1 ? '' : line.slice(quoteAt + 1),
-    isQuoted: isQuotedAt(document, line, column, fence),
+    // In a program, quotes are no quotation; but a line that is only a string is an entry of a list.
+    isQuoted:
+      !document.isMarkdown || fence > 0 ? stringLinePattern.test(line) : isInQuotes(line, column) || /^\s*>/.test(line),
     isInBackticks: document.isCode(offset),
     isInTable: /^\s*\|/.test(line),
     isInFence: fence > 0,
@@ -77,19 +80,12 @@ function skipMarks(text: string, from: number, end: number): number {
 
 const itemPattern = /^\s*(?:[-*+]|\d{1,3}[.)])\s/
 const headingPattern = /^\s*#{1,6}\s/
-const languagePattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
 const marksPattern = /[*_`~]+/g
 const sentenceEndPattern = /[.!?](?:\s|$)|;|(?<!\d)\u2013/
 
 function paragraphEnd(line: string): string {
   const isText = line !== '' && !headingPattern.test(line) && !/[.:!?|]\s*$/.test(line) && !/^\s*(?:```|~~~)/.test(line)
   return isText ? `${line.slice(-sentenceCharactersMax)} ` : ''
-}
-
-/** In a program, quotes are no quotation; but a line that is only a string is an entry of a list. */
-function isQuotedAt(document: Document, line: string, column: number, fence: number): boolean {
-  if (!document.isMarkdown || fence > 0) return stringLinePattern.test(line)
-  return isInQuotes(line, column) || /^\s*>/.test(line)
 }
 
 const stringLinePattern = regex`^\s*([-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}

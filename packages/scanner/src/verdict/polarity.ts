@@ -112,7 +112,8 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
   const { isProse, isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
-  const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
+  const behind = isQuoted ? after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1) : after
+  const isMention = isSaid || mentionPattern.test(before) || attackWords.test(behind)
   const isMarked =
     negativeMark.test(lineBefore) ||
     (isProse && negativeMark.test(lineAfter)) ||
@@ -133,10 +134,6 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
     isLesson && (isInTable || isInFence || isAmongAttacks || isLed),
   ]
   return { said, placed: placed.filter(Boolean).length }
-}
-
-function afterQuote(after: string): string {
-  return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
 
 const useWords = regexWith('i')`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|

@@ -10,11 +10,6 @@ const penalties: Record<ScanFinding['severity'], number> = { critical: 24, high:
 /** Factor for findings of `power`, which are no fault, and for findings that the author explained. */
 const mildShare = 0.25
 
-/** Whether a finding is independent evidence of intent: incomplete scans and possible examples are not. */
-function isIndependent({ category, context }: Judged): boolean {
-  return category !== 'incomplete-scan' && context.polarity === 'imperative'
-}
-
 /**
  * One hostile finding, or independent suspicious findings (of two categories in two sentences, or of three categories),
  * are `dangerous`; one suspicious finding is `caution`, unless its author gave a reason for it.
@@ -22,7 +17,11 @@ function isIndependent({ category, context }: Judged): boolean {
 export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   if (findings.some(({ signal }) => signal === 'hostile')) return 'dangerous'
   const suspicious = findings.filter(({ signal }) => signal === 'suspicious')
-  if (hasIndependentPair(suspicious.filter(isIndependent))) return 'dangerous'
+  // Incomplete scans and possible examples are no independent evidence of intent.
+  const independent = suspicious.filter(
+    ({ category, context }) => category !== 'incomplete-scan' && context.polarity === 'imperative',
+  )
+  if (hasIndependentPair(independent)) return 'dangerous'
   return suspicious.some(({ suppressed }) => !suppressed) ? 'caution' : 'safe'
 }
 

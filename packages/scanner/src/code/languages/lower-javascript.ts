@@ -1,15 +1,6 @@
 import { readEscapes } from '../decoders.ts'
-import {
-  lowerBranches,
-  lowerFunction,
-  lowerInner,
-  lowerLast,
-  Lowering,
-  toListItems,
-  type Lower,
-  type Lowerings,
-  type Shape,
-} from '../lowering.ts'
+import { lowerBranches, lowerFunction, lowerInner, lowerLast, Lowering, toListItems } from '../lowering.ts'
+import type { Lower, Lowerings, Shape } from '../lowering.ts'
 import type { Code, Tree } from '../syntax.ts'
 
 /** Translates a syntax tree of JavaScript or TypeScript. */

@@ -10,15 +10,8 @@ import { runFile, runners } from './runners.ts'
 import { Call, type Program, type ProgramRow } from './shell-call.ts'
 import { ShellFiles, ShellVariables, type Shell } from './state.ts'
 import { system, tellingCommands } from './system.ts'
-import {
-  parseScript,
-  toTyped,
-  type Assignment,
-  type Command,
-  type Redirection,
-  type Script,
-  type SyntaxNode,
-} from './shell-syntax.ts'
+import { parseScript, toTyped } from './shell-syntax.ts'
+import type { Assignment, Command, Redirection, Script, SyntaxNode } from './shell-syntax.ts'
 import {
   dependOn,
   empty,

@@ -1,18 +1,8 @@
 import type { CodeFact } from '../reading.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import type { Shell } from './state.ts'
-import {
-  dependOn,
-  empty,
-  findHiding,
-  isEmpty,
-  joinValues,
-  session,
-  unknown,
-  unknownPart,
-  withFacts,
-  type Value,
-} from './value.ts'
+import { dependOn, empty, findHiding, isEmpty, joinValues, session, unknown, unknownPart, withFacts } from './value.ts'
+import type { Value } from './value.ts'
 import { hasUnknownCommand, namesProgram } from './shell-words.ts'
 
 /** Runs a text as shell code, and records where the text comes from. */

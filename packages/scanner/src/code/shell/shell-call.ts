@@ -1,12 +1,6 @@
 import type { Shell } from './state.ts'
 import { empty, type Value } from './value.ts'
 
-interface Option {
-  /** The name of the option, with its dashes. */
-  readonly name: string
-  readonly value: Value
-}
-
 /** A command with its words. */
 export class Call {
   readonly program: string
@@ -15,7 +9,8 @@ export class Call {
   readonly run: Shell
   /** The arguments that are no options. */
   readonly rest: Value[] = []
-  readonly #options: Option[] = []
+  /** The names have their dashes. */
+  readonly #options: { readonly name: string; readonly value: Value }[] = []
   readonly #taking: ReadonlySet<string>
 
   /** `taking` are the options that take a value: the rest of their argument, or the next argument. */

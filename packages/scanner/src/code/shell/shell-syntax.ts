@@ -15,14 +15,8 @@ const charactersMax = 256 * 1024
 const heredocsPerLineMax = 64
 const substitutionsDeepMax = 64
 
-interface ParsedShell {
-  readonly script: ReturnType<typeof unbash.parse>
-  /** Why parsing ended early, as a sentence. */
-  readonly cut?: string
-}
-
-/** Parses a shell script, also if it is damaged. The time is linear in its length. */
-export function parseScript(text: string): ParsedShell {
+/** Parses a shell script, also if it is damaged. The time is linear in its length. `cut`: why parsing ended early. */
+export function parseScript(text: string) {
   const length = findReadableEnd(text)
   const script = loadParser().parse(text.slice(0, length))
   return length < text.length ? { script, cut: `Code after its first ${length} characters was not read.` } : { script }

@@ -1,16 +1,7 @@
 import type { Shell } from './state.ts'
 import type { Word, WordPart } from './shell-syntax.ts'
-import {
-  empty,
-  isKnown,
-  joinValues,
-  toShellValue,
-  transformValue,
-  unknown,
-  unknownPart,
-  withFacts,
-  type Value,
-} from './value.ts'
+import { empty, isKnown, joinValues, toShellValue, transformValue, unknown, unknownPart, withFacts } from './value.ts'
+import type { Value } from './value.ts'
 
 /** The result of one part of a word. */
 export interface Piece {

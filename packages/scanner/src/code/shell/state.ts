@@ -2,17 +2,8 @@ import { isSecretVariable, isStartupPlace, toPlainPath, toReadKind, isAgentFile 
 import type { CodeFact, CodeFactKind } from '../reading.ts'
 import type { Recorder } from '../recorder.ts'
 import type { Script } from './shell-syntax.ts'
-import {
-  empty,
-  joinValues,
-  noise,
-  session,
-  toShellValue,
-  unknown,
-  unknownPart,
-  withFacts,
-  type Value,
-} from './value.ts'
+import { empty, joinValues, noise, session, toShellValue, unknown, unknownPart, withFacts } from './value.ts'
+import type { Value } from './value.ts'
 
 /** The state of a followed script, which its words, files and programs read and change. */
 export interface Shell {
