@@ -166,7 +166,7 @@ describe('a provenance record', () => {
       { keys },
     )
     expect(problems.map(({ part }) => part)).toEqual(['leaf', 'entry'])
-    expect(problems[1]!.message).toBe('The log entry is not one of a version: it is not canonical JSON.')
+    expect(problems[1]!.message).toBe('The log entry is not one of a version: the entry is not canonical JSON.')
   })
 
   it('is verified with the old or the new key during a key rotation', () => {

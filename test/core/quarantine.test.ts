@@ -109,7 +109,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await quarantineOf(alice)).toEqual([])
     })
 
-    it('and cannot be created by a fork', async () => {
+    it('and a fork whose version would be quarantined is refused', async () => {
       const { id, fullName } = await hold(alice, 'source')
       await test.admin.api.releaseQuarantined({ id })
       const bob = await test.makeUser()

@@ -384,7 +384,7 @@ async function openClone(repository: string): Promise<IncomingMessage> {
   })
 }
 
-it('the largest git history of an owner is charged once and built once', async () => {
+it('the largest git history of an owner is built once for several requests, and its versions are charged once', async () => {
   const { api, registry } = await startGit()
   // With the longest descriptions, it is larger than the cache of histories.
   const skillMd = toSkillMd('long', 'Text.').replace('Reads files', 'é'.repeat(4096))

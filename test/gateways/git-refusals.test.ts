@@ -72,7 +72,7 @@ describe('a malformed request', () => {
     }
   })
 
-  it('is limited in size, also when it is compressed', async () => {
+  it('with too many lines or bytes is refused, also if only its decompressed body has too many', async () => {
     const { repository } = await startGit()
     const { HEAD = '' } = await listRefs(repository)
     const wanting = toPackets(`want ${HEAD}`, '0000').toString()

@@ -14,7 +14,7 @@ export function findSigningKey(given: Arguments): string | undefined {
   return file
 }
 
-/** Signs a text with a key, or with the agent that has the key of a `.pub` file; asks for a passphrase. */
+/** Signs a text with a private key, or by ssh-agent if `file` is a `.pub` file. `ssh-keygen` asks for a passphrase. */
 export function signText(given: Arguments, file: string, { text, namespace }: { text: string; namespace: string }) {
   return runSshKeygen(given, ['-Y', 'sign', '-n', namespace, '-f', file], text).replaceAll('\r\n', '\n')
 }

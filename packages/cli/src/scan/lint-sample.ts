@@ -109,8 +109,8 @@ function listRefusals(
   selected: Awaited<ReturnType<typeof selectFolder>> | undefined,
 ): Warning[] {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
-  // Check the selected files: a sample has no files above the limits, and no links to files of the skill, which a
-  // publish stores as files.
+  // Check the selected files: the sample leaves out files above the limits, and links within the skill, although a
+  // publish stores the linked content as files.
   const sized = selected?.files.map(({ path, entry }) => ({ path, size: entry.size }))
   return [
     // A faulty name gets one warning, with the name to use, and no second one about the open format.

@@ -99,7 +99,7 @@ function parseProvenEntry<Entry>(
   try {
     const value = parseForeignJson(entry)
     // Only canonical JSON is accepted: readers could resolve a duplicate field differently.
-    if (canonicalize(value) !== entry) throw new Error('it is not canonical JSON.')
+    if (canonicalize(value) !== entry) throw new Error('the entry is not canonical JSON.')
     return parse(value)
   } catch (error) {
     throw new VerificationError('entry', `The log entry is not one of ${what}: ${toErrorText(error)}`)

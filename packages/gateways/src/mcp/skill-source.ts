@@ -16,8 +16,8 @@ interface SourceOptions {
 }
 
 /**
- * Takes a part of a response in its JSON form, and returns a placeholder, which the caller later replaces by this part.
- * The placeholder is base64 without characters that JSON escapes.
+ * Keeps a part of a response that is already JSON, and returns a placeholder for it. The function's owner replaces the
+ * placeholder in the serialized response, so that large parts are serialized once. JSON escapes nothing in base64.
  */
 export type Embed = (json: Buffer) => string
 

@@ -8,7 +8,7 @@ import { createReadRuns, type Lacking } from './read-runs.ts'
 import { toReadError } from './errors.ts'
 import { newMs, UpstreamReading, waitMsMax } from './reading.ts'
 
-/** Connects the runs that are started for read requests with the rest of the mirror. */
+/** What the mirror needs of the sync runs that read requests start. */
 export interface Reading {
   /** Lists the stored upstreams, and lets read requests use them. */
   list(): Promise<Upstream[]>

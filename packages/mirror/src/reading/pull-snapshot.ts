@@ -23,7 +23,7 @@ export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Pr
   return new Map()
 }
 
-/** Requests each named skill from the registry, and no list. */
+/** Requests each named skill from the registry, instead of reading its list of skills. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   const refusals = await createRefusals(run.parts.context, run.upstream)
   const known = createKnownReleases(run.parts.context, run.upstream.name, true)

@@ -73,7 +73,7 @@ export async function fetchJson(
   }
 }
 
-/** Throws `invalid_request` unless a location is an http or https URL without credentials, which `fetch` rejects. */
+/** Throws `invalid_request` unless a location is an http or https URL without credentials (`fetch` rejects these). */
 export function parseWebUrl(location: string): URL {
   const url = URL.parse(location)
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url

@@ -16,7 +16,7 @@ export interface ComparedVersion {
 
 /** Maximum number of items of a finding; the last item counts the rest. */
 const itemsMax = 20
-/** Minimum share of the earlier lines that a version keeps if it is not rewritten; one line may always differ. */
+/** A version that keeps less than this share of the earlier lines is rewritten. One line may always differ. */
 const keptShareMin = 0.9
 /** Minimum similarity at which two restrictions count as the same restriction in other words. */
 const rewordedMin = 0.5

@@ -92,7 +92,7 @@ const code = v.strictObject({
   to: CodeFacts,
   /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   unlessReported: v.optional(Ids),
-  /** Whether the rule applies only if the value belongs to one service and the address to another. */
+  /** Whether the rule applies only if a secret of one service is sent to the address of another. */
   toStranger: v.optional(v.literal(true)),
 })
 export type CodeData = v.InferOutput<typeof code>

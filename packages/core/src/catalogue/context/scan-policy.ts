@@ -66,7 +66,7 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
   return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
-/** The verdict. A suppressed suspicious finding turns `safe` into `caution`: only administrators may accept it. */
+/** The verdict, but not `safe` if the author suppressed a suspicious finding, which only an administrator may do. */
 function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)

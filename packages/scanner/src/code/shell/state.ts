@@ -5,7 +5,7 @@ import type { Script } from './shell-syntax.ts'
 import { empty, joinValues, noise, session, toShellValue, unknown, unknownPart, withFacts } from './value.ts'
 import type { Value } from './value.ts'
 
-/** The state of a followed script, which its words, files and programs read and change. */
+/** The state of a script that is followed without running it. The readers of words, files and programs change it. */
 export interface Shell {
   readonly record: Recorder
   readonly files: ShellFiles
