@@ -41,7 +41,6 @@ export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | '
     const requestId = toRequestId(undefined)
     const body = JSON.stringify({ ...toProblem(new RegistryError(code, detail), requestId), status })
     const quota = await quotas.peek(guest, () => 'unknown')
-    const [reset, policy, left] = quotaHeaders(quota)
     socket.on('error', () => undefined)
     socket.end(
       [
@@ -49,11 +48,7 @@ export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | '
         'content-type: application/problem+json',
         `content-length: ${Buffer.byteLength(body)}`,
         `x-request-id: ${requestId}`,
-        `x-ratelimit-limit: ${quota.limit}`,
-        `x-ratelimit-remaining: ${quota.remaining}`,
-        `x-ratelimit-reset: ${reset}`,
-        `ratelimit-policy: ${policy}`,
-        `ratelimit: ${left}`,
+        ...quotaHeaders(quota).map(([name, value]) => `${name}: ${value}`),
         ...(status === 429 || status === 503 ? ['retry-after: 5'] : []),
         'cache-control: private, no-store',
         ...(publicUrl === undefined ? [] : ['access-control-allow-origin: *']),

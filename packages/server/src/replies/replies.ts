@@ -158,14 +158,9 @@ export function toPublicError(thrown: unknown): RegistryError {
 
 /** The headers of every response. */
 export function commonHeaders(call: Call): Header[] {
-  const [reset, policy, left] = quotaHeaders(call.quota!)
   const headers: Header[] = [
     ['x-request-id', call.requestId],
-    ['x-ratelimit-limit', `${call.quota!.limit}`],
-    ['x-ratelimit-remaining', `${call.quota!.remaining}`],
-    ['x-ratelimit-reset', reset],
-    ['ratelimit-policy', [policy, ...otherPolicies(call)].join(', ')],
-    ['ratelimit', left],
+    ...quotaHeaders(call.quota!, otherPolicies(call)),
     call.allowedOrigin !== '*' && call.header('origin') !== null ? varyByOrigin : vary,
     noSniff,
   ]
@@ -182,13 +177,19 @@ function otherPolicies({ allowances: names, quota }: Call): string[] {
   return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)
 }
 
-/** Values of `X-RateLimit-Reset` (Unix time) and the two structured fields of draft-ietf-httpapi-ratelimit-headers. */
-export function quotaHeaders(quota: Quota): [reset: string, policy: string, left: string] {
-  const nowSeconds = Math.ceil(Date.now() / 1000)
+/**
+ * The headers about a rate limit: `X-RateLimit-*`, in which the reset is Unix time, and the two structured fields of
+ * draft-ietf-httpapi-ratelimit-headers. `others` are further items of `RateLimit-Policy`.
+ */
+export function quotaHeaders(quota: Quota, others: readonly string[] = []): Header[] {
+  const { limit, remaining, resetSeconds, windowSeconds, unit } = quota
+  const policy = `"${quota.policy}";q=${limit}${unit ? `;qu="${unit}"` : ''};w=${windowSeconds}`
   return [
-    `${nowSeconds + quota.resetSeconds}`,
-    `"${quota.policy}";q=${quota.limit}${quota.unit ? `;qu="${quota.unit}"` : ''};w=${quota.windowSeconds}`,
-    `"${quota.policy}";r=${quota.remaining};t=${quota.resetSeconds}`,
+    ['x-ratelimit-limit', `${limit}`],
+    ['x-ratelimit-remaining', `${remaining}`],
+    ['x-ratelimit-reset', `${Math.ceil(Date.now() / 1000) + resetSeconds}`],
+    ['ratelimit-policy', [policy, ...others].join(', ')],
+    ['ratelimit', `"${quota.policy}";r=${remaining};t=${resetSeconds}`],
   ]
 }
 
