@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { RegistryError } from '@skillstead/protocol'
 import { type Blob, type BlobPart, toMissingBlob, toUnavailable, unpackBlob } from './blobs.ts'
+import { compileQuery, type Param } from './compiled-query.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,9 +13,13 @@ export type BlobRow = Tables['blobs']
 
 /** Reads the bytes with a digest; undefined if they are not stored. Throws like {@link openBlob}. */
 export async function findBlob(source: BlobSource, digest: string): Promise<Uint8Array | undefined> {
-  const row = await source.read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
+  const [row] = await selectBlob(source.read, { digest })
   return row && openBlob(source, row)
 }
+
+const selectBlob = compileQuery((db, param: Param<{ digest: string }>) =>
+  db.selectFrom('blobs').selectAll().where('digest', '=', param('digest')),
+)
 
 /** Reads the bytes with a digest that another row refers to. Throws if they are missing, and like {@link openBlob}. */
 export async function getBlob(source: BlobSource, digest: string): Promise<Uint8Array> {

@@ -1,8 +1,11 @@
+import type { Kysely } from 'kysely'
 import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { Input, Operation } from '../../kernel/operation-input.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { findBlob } from '../../storage/read-blobs.ts'
+import type { Tables } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { createQuarantineCheck, readFileRows } from '../versions/version-files.ts'
 import { isPublicWith } from '../../visibility/conditions.ts'
@@ -79,18 +82,30 @@ async function toBlobRefusal(reader: Reader, digest: string): Promise<RegistryEr
 
 /** The size of a file of a public skill, visible or under a takedown as `sight` says. Ignores quarantined versions. */
 async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
-  const files = context.database.read
+  const { read } = context.database
+  const [file] = await selectPublicFile[sight](read, { digest })
+  if (!file || !(await isQuarantined(file.id))) return file?.size
+  // If this version is quarantined (rare), another version may contain the same file.
+  const files = await selectPublicFiles(read, sight).where('version_files.digest', '=', digest).execute()
+  for (const { id, size } of files) if (!(await isQuarantined(id))) return size
+  return undefined
+}
+
+const selectPublicFile = { seen: compilePublicFile('seen'), taken_down: compilePublicFile('taken_down') }
+
+function compilePublicFile(sight: 'seen' | 'taken_down') {
+  return compileQuery((db, param: Param<{ digest: string }>) =>
+    selectPublicFiles(db, sight).where('version_files.digest', '=', param('digest')).limit(1),
+  )
+}
+
+function selectPublicFiles(db: Kysely<Tables>, sight: 'seen' | 'taken_down') {
+  return db
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .select(['versions.id', 'version_files.size'])
-    .where('version_files.digest', '=', digest)
     .where(isPublicWith(sight))
-  const file = await files.limit(1).executeTakeFirst()
-  if (!file || !(await isQuarantined(file.id))) return file?.size
-  // If this version is quarantined (rare), another version may contain the same file.
-  for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
-  return undefined
 }
 
 /**
