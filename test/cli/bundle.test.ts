@@ -100,7 +100,13 @@ describe('the commands for bundles', () => {
       { cwd: folder },
     )
     const ended = once(child, 'exit')
-    await expect.poll(() => readApplied(inside), { timeout: 60_000, interval: 2 }).toBeGreaterThan(0)
+    let printed = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
+    const countApplied = () => {
+      if (child.exitCode) throw new Error(`The import ended before it was killed: ${printed}`)
+      return readApplied(inside)
+    }
+    await expect.poll(countApplied, { timeout: 100_000, interval: 5 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await ended
     const applied = readApplied(inside)

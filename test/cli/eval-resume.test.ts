@@ -11,6 +11,13 @@ import { exactCase, makeEvalSkill, readAppended, type EvalSkill } from '../suppo
 /** An agent that appends a line to a file when it begins. */
 const counting = (file: string) => `#!/bin/sh\necho run >> ${file}\nsleep 0.05\necho 42\n`
 
+/** The same agent, which ends only while no more lines were appended than the number in the file `allowed`. */
+const held = (file: string, allowed: string) => `#!/bin/sh
+echo run >> ${file}
+while [ "$(wc -l < ${file})" -gt "$(cat ${allowed})" ]; do sleep 0.05; done
+echo 42
+`
+
 /** The lines of the journal that are finished runs. */
 function readRuns(out: string): string[] {
   return (existsSync(out) ? readdirSync(out) : []).flatMap((key) => {
@@ -28,11 +35,12 @@ function start(skill: EvalSkill, args: readonly string[]) {
 describe('an evaluation that was killed', () => {
   it('continues from any point without repeating finished runs', async () => {
     const skill = await makeEvalSkill([exactCase, { ...exactCase, id: 'b' }, { ...exactCase, id: 'c' }])
-    const [began, out] = [join(skill.folder, '../began'), join(skill.folder, '../out')]
+    const toPath = (name: string) => join(skill.folder, '..', name)
+    const [began, allowed, out] = [toPath('began'), toPath('allowed'), toPath('out')]
     const parallel = 2
     const args = [
       '--agent',
-      await skill.program('agent', counting(began)),
+      await skill.program('agent', held(began, allowed)),
       '--runs',
       '5',
       '--parallel',
@@ -40,9 +48,11 @@ describe('an evaluation that was killed', () => {
       '--out',
       out,
     ]
-    // Kills after the start, in the middle and near the end of 30 runs, of which some finish until the kill.
+    // Kills after the start, in the middle and near the end of 30 runs, of which at most `parallel` finish until the kill.
     const points = [0, 1, 7, 16, 22]
     for (const point of points) {
+      const begun = (await readAppended(began)).length
+      writeFileSync(allowed, `${begun + point - readRuns(out).length + parallel}`)
       const child = start(skill, args)
       const ended = once(child, 'exit')
       while (readRuns(out).length < point || (await readAppended(began)).length === 0) await sleep(5)
@@ -54,6 +64,7 @@ describe('an evaluation that was killed', () => {
       expect(finished.length).toBeLessThan(30)
     }
     const finished = readRuns(out)
+    writeFileSync(allowed, '1000')
     // Agents of the killed process end by themselves.
     await sleep(200)
     const before = (await readAppended(began)).length
