@@ -106,7 +106,7 @@ describe('the commands for bundles', () => {
       if (child.exitCode) throw new Error(`The import ended before it was killed: ${printed}`)
       return readApplied(inside)
     }
-    await expect.poll(countApplied, { timeout: 100_000, interval: 5 }).toBeGreaterThan(0)
+    await expect.poll(countApplied, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await ended
     const applied = readApplied(inside)

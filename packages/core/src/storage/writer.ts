@@ -230,7 +230,7 @@ export class BatchWriter implements Writer {
     if (this.#isGathered()) this.#gathered?.()
   }
 
-  /** Runs a transaction. Kysely rolls it back if the work throws; a job that runs alone throws `aloneUndone` for it. */
+  /** Runs a transaction. Kysely rolls it back if the work throws; an undone job alone throws `aloneUndone`. */
   async #transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
     try {
       await this.#connections.main.transaction().execute(work)

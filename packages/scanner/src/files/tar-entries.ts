@@ -33,7 +33,7 @@ export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
     if (type === 'L') longName = decodeEntryText(data)
     else if (type === 'x') longName = toPaxPath(decodeEntryText(data)) ?? longName
     else {
-      if ('07\0'.includes(type)) yield { name: longName ?? toTarName(header), bytes: data }
+      if (type === '0' || type === '\0' || type === '7') yield { name: longName ?? toTarName(header), bytes: data }
       // Links, folders and devices have no content; an unknown type may have any.
       else if (!/[1-6gK]/.test(type)) throw new NotInspected('The archive has an entry of an unknown type.')
       if (type !== 'K' && type !== 'g') longName = undefined

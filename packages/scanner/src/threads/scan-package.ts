@@ -36,10 +36,7 @@ export async function scanPackage(
   added?: AddedRules,
   threads = pool,
 ): Promise<Security> {
-  const bytes = files.reduce(
-    (sum, file) => sum + ('bytes' in file ? file.bytes : 'text' in file ? file.text : '').length,
-    0,
-  )
+  const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
   return bytes <= inlineBytesMax
     ? (await loadScan()).scanFiles(files, now, added)
     : scanInThread(files, now, added, threads)
@@ -75,4 +72,9 @@ async function scanAtEase(files: readonly ScanFile[], now: number, added?: Added
     if (done) return value
     await setImmediate()
   }
+}
+
+function countFileBytes(file: ScanFile): number {
+  if ('bytes' in file) return file.bytes.length
+  return 'text' in file ? file.text.length : 0
 }

@@ -66,7 +66,7 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
   return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
-/** The verdict, but not `safe` if the author suppressed a suspicious finding, which only an administrator may do. */
+/** The verdict, but `caution` in place of `safe` if a suspicious finding is suppressed: authors may not dismiss these. */
 function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
